@@ -16,6 +16,8 @@ from typing import NamedTuple
 RANKS = "A23456789TJQK"
 SUITS = "shdc"
 DECK = frozenset(range(52))
+BIT = [1 << (16 * (c // 13) + c % 13) for c in range(52)]
+COST = [min(c % 13 + 1, 10) for c in range(52)]
 
 
 def card(text):
@@ -35,13 +37,13 @@ def show(some_cards):
 
 
 def bitboard(some_cards):
-    """The design's 64-bit word of some cards: one 16-bit lane a suit, bit 16 * suit + rank."""
-    return sum(1 << (16 * (c // 13) + c % 13) for c in some_cards)
+    """The 64-bit word of some cards: one 16-bit lane a suit, bit 16 * suit + rank."""
+    return sum(BIT[c] for c in some_cards)
 
 
 def points(some_cards):
     """What loose cards cost: ace 1, the others their face value, jack, queen and king 10."""
-    return sum(min(c % 13 + 1, 10) for c in some_cards)
+    return sum(COST[c] for c in some_cards)
 
 
 def all_melds():
