@@ -57,16 +57,10 @@ class Ending:
 
 
 class Recorder(Protocol):
-    """Someone who writes down what is played: called before each step with what is about to be.
+    """Someone who writes down what is played, such as `ginenv.record.Recorder`."""
 
-    ``actions`` is ``(N,)``, -1 for a game that does nothing.  After the step comes ``stepped``.
-    """
-
-    def acting(self, state: State, actions: npt.NDArray[np.int64]) -> None:
-        """The games, and the actions that they are about to take."""
-
-    def stepped(self, state: State, outcome: Outcome) -> None:
-        """The same games after those actions."""
+    def add(self, state: State, actions: npt.ArrayLike, outcome: Outcome) -> None:
+        """Take note of one step: the games after it, the actions ``(N,)``, what came of them."""
 
 
 def player(spec: str | Policy) -> Policy:
@@ -104,7 +98,8 @@ def play(
             size means other deals.
         max_hands: a match that has not ended after so many hands is a draw.
         progress: told the games finished and the games in all, as they end.
-        recorder: told every action.
+        recorder: told every step.  Each game then keeps its row to the end of the block: the first
+            half of the rows has A in seat 0, the second half B.
     """
     return Tally.merge(
         list(play_blocks(a, b, num_pairs, seed, rules, unit, block, max_hands, progress, recorder))
@@ -221,11 +216,9 @@ class _Table:
     def step(self, recorder: Recorder | None = None) -> None:
         """One action in every game that is going on."""
         actions = self._decide()
-        if recorder is not None:
-            recorder.acting(self.state, actions)
         outcome = engine.step(self.state, actions)
         if recorder is not None:
-            recorder.stepped(self.state, outcome)
+            recorder.add(self.state, actions, outcome)
         over = np.flatnonzero(outcome.hand_over)
         if over.size:
             done = outcome.match_over[over] | (self.hand[over] + 1 >= self.max_hands)
@@ -233,6 +226,7 @@ class _Table:
             self._tell(over, done, outcome)
             self._finish(over[done])
             self._redeal(over[~done])
+            self._drop_idle_rows(crowded=0.0 if recorder else _CROWDED)
 
     def _decide(self) -> npt.NDArray[np.int64]:
         """Asks both players for their actions, ``(N,)``; idle rows wait with -1."""
@@ -299,15 +293,18 @@ class _Table:
         self.num_finished += len(rows)
 
     def _redeal(self, rows: npt.NDArray[np.intp]) -> None:
-        """Deals the next hand of the given games and drops idle rows when they are many."""
+        """Deals the next hand of the given games."""
         if rows.size:
             self.hand[rows] += 1
             decks = self.decks(self.pair[rows], self.hand[rows])
             engine.redeal(self.state, rows, None, decks=decks)
+
+    def _drop_idle_rows(self, crowded: float) -> None:
+        """Drops the games that are over, once less than the share ``crowded`` is going on."""
         going_on = self.state.phase != Phase.OVER
-        if going_on.sum() < _CROWDED * len(self.state):
+        share = going_on.mean()
+        if share < crowded or share == 0:
             self.state = self.state[going_on]
             self.pair, self.seating = self.pair[going_on], self.seating[going_on]
             self.hand = self.hand[going_on]
-            if len(self.state):
-                self.decks.forget(before=int(self.hand.min()))
+            self.decks.forget(before=int(self.hand.min(initial=self.max_hands)))
