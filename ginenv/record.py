@@ -29,29 +29,31 @@ CHUNK = 512  # lines that `read` plays again side by side
 class Recorder:
     """Writes the hands of a batch of games to a file, each when it ends.
 
-    Call `add` after every `engine.step` and before the ended rows are dealt again::
+    Call `acting` before every `engine.step` and `stepped` after it::
 
         with Recorder("hands.jsonl", players=("crazy", "greedy")) as recorder:
             state = engine.deal(rng, 1024)
             while playing:
+                recorder.acting(state, actions)
                 outcome = engine.step(state, actions)
-                recorder.add(state, actions, outcome)
+                recorder.stepped(state, outcome)
                 engine.redeal(state, outcome.hand_over, rng)
 
-    A row must stay the same game from the start of a hand to its end.  Hands whose start was not
-    seen, or that are dealt anew before they end, are left out.  One recorder may follow one batch
-    after another, of any sizes.
+    Games may be dropped from the batch or change places: hands are told apart by their
+    ``game_id``.  Hands whose start was not seen, or that are dealt anew before they end, are left
+    out.  One recorder may follow one batch after another.
 
     Attributes:
-        players: who sits in seat 0 and in seat 1: one pair for all rows, or one pair a row, or
-            None.  May be set anew at any time; a hand gets the names that hold when it ends.
+        players: who sits in seat 0 and in seat 1: one pair of names for all games, or ``(N, 2)``
+            names, or None.  May be set anew at any time; a hand gets the names that hold when it
+            ends.
         hands_written: how many hands have been written.
     """
 
     def __init__(
         self,
         file: str | os.PathLike[str] | TextIO,
-        players: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        players: Sequence[str] | Sequence[Sequence[str]] | npt.NDArray[np.str_] | None = None,
     ) -> None:
         """Write to a path, which is overwritten, or to an open text file, which stays open."""
         self.players = players
@@ -62,27 +64,24 @@ class Recorder:
             self._file: TextIO = self._closing.enter_context(opened)
         else:
             self._file = file
-        self._watch(0)
+        self._hand = np.full(1, -1, dtype=np.int64)  # (N,) game_id of each row; -1 = not followed
+        self._length = np.zeros(1, dtype=np.intp)  # (N,) actions of its hand so far
+        self._actions = np.zeros((1, 64), dtype=np.int8)  # (N, as many as were ever needed)
 
-    def _watch(self, num_games: int) -> None:
-        """Start over with a batch of N games, none of whose hands has been seen from its start."""
-        self._actions = np.zeros((num_games, 64), dtype=np.int8)  # (N, as long as was needed)
-        self._length = np.zeros(num_games, dtype=np.intp)  # actions seen of each row's hand
-        self._hand = np.full(num_games, -1, dtype=np.int64)  # its game_id; -1 = start not seen
-
-    def add(self, state: State, actions: npt.ArrayLike, outcome: Outcome) -> None:
-        """Take note of one step, and write the hands that ended in it.
+    def acting(self, state: State, actions: npt.ArrayLike) -> None:
+        """Take note of what is about to be played.
 
         Args:
-            state: the games after the step.
-            actions: ``(N,)``, what was played; -1 in rows that were left as they are.
-            outcome: what `engine.step` returned.
+            state: N games before the step.
+            actions: ``(N,)``; -1 for a game that is left as it is.
         """
-        if len(state) != len(self._length):
-            self._watch(len(state))
         played = np.asarray(actions)
         acted = played >= 0
-        started = np.flatnonzero(acted & _after_first_action(state))
+        started = acted & (state.phase == Phase.UPCARD) & (state.player != state.dealer)
+        if len(state) != len(self._hand) or np.any(
+            acted & ~started & (self._hand != state.game_id)
+        ):
+            self._find_rows(state.game_id)
         self._hand[started] = state.game_id[started]
         self._length[started] = 0
 
@@ -93,15 +92,32 @@ class Recorder:
         self._actions[rows, place] = played[rows]
         self._length[rows] = place + 1
 
-        for row in rows[outcome.hand_over[rows]].tolist():
+    def _find_rows(self, game_id: npt.NDArray[np.int64]) -> None:
+        """Put the rows into the order of these games, which have changed places since."""
+        order = np.argsort(self._hand)
+        place = np.searchsorted(self._hand, game_id, sorter=order)
+        rows = order[np.minimum(place, len(order) - 1)]
+        self._hand = np.where(self._hand[rows] == game_id, game_id, -1)
+        self._length = self._length[rows]
+        self._actions = self._actions[rows]
+
+    def stepped(self, state: State, outcome: Outcome) -> None:
+        """Write the hands that have ended.
+
+        Args:
+            state: the same games after the step and before any of them is dealt again.
+            outcome: what `engine.step` returned.
+        """
+        for row in np.flatnonzero(outcome.hand_over & (self._hand == state.game_id)).tolist():
             self._file.write(self._record(row, state, outcome).line() + "\n")
             self._hand[row] = -1
             self.hands_written += 1
 
     def _record(self, row: int, state: State, outcome: Outcome) -> Record:
-        mine, theirs = outcome.points[row].tolist()
-        won = (max(mine, 0), max(theirs, 0))
-        before = [now - gain for now, gain in zip(state.scores[row].tolist(), won, strict=True)]
+        points = outcome.points[row].tolist()
+        before = [
+            now - max(gain, 0) for now, gain in zip(state.scores[row].tolist(), points, strict=True)
+        ]
         return Record(
             rules=state.rules,
             deck=tuple(state.deck[row].tolist()),
@@ -109,7 +125,7 @@ class Recorder:
             scores=(before[0], before[1]),
             actions=tuple(self._actions[row, : self._length[row]].tolist()),
             result=Result(outcome.result[row]),
-            points=(mine, theirs),
+            points=(points[0], points[1]),
             players=self._names(row),
         )
 
@@ -134,13 +150,6 @@ class Recorder:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _after_first_action(state: State) -> npt.NDArray[np.bool_]:
-    """``(N,)`` bool: the non-dealer has passed the first upcard or taken it, and no more."""
-    passed = (state.phase == Phase.UPCARD) & (state.player == state.dealer)
-    taken = (state.phase == Phase.DISCARD) & (state.player != state.dealer) & (state.drawn >= 0)
-    return (passed | taken) & (state.turn == 0)
 
 
 class RecordError(ValueError):
