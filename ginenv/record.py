@@ -29,14 +29,13 @@ CHUNK = 512  # lines that `read` plays again side by side
 class Recorder:
     """Writes the hands of a batch of games to a file, each when it ends.
 
-    Call `acting` before every `engine.step` and `stepped` after it::
+    Call `add` after every `engine.step` and before the hands that ended are dealt again::
 
         with Recorder("hands.jsonl", players=("crazy", "greedy")) as recorder:
             state = engine.deal(rng, 1024)
             while playing:
-                recorder.acting(state, actions)
                 outcome = engine.step(state, actions)
-                recorder.stepped(state, outcome)
+                recorder.add(state, actions, outcome)
                 engine.redeal(state, outcome.hand_over, rng)
 
     Games may be dropped from the batch or change places: hands are told apart by their
@@ -68,19 +67,21 @@ class Recorder:
         self._length = np.zeros(1, dtype=np.intp)  # (N,) actions of its hand so far
         self._actions = np.zeros((1, 64), dtype=np.int8)  # (N, as many as were ever needed)
 
-    def acting(self, state: State, actions: npt.ArrayLike) -> None:
-        """Take note of what is about to be played.
+    def add(self, state: State, actions: npt.ArrayLike, outcome: Outcome) -> None:
+        """Take note of one step, and write the hands that ended in it.
 
         Args:
-            state: N games before the step.
-            actions: ``(N,)``; -1 for a game that is left as it is.
+            state: N games after the step.
+            actions: ``(N,)``, what was played; -1 for a game that was left as it is.
+            outcome: what `engine.step` returned.
         """
         played = np.asarray(actions)
         acted = played >= 0
-        started = acted & (state.phase == Phase.UPCARD) & (state.player != state.dealer)
-        if len(state) != len(self._hand) or np.any(
-            acted & ~started & (self._hand != state.game_id)
-        ):
+        started = acted & _after_first_action(state)
+        going_on = acted & ~started
+        if not len(state):
+            return
+        if len(state) != len(self._hand) or np.any(going_on & (self._hand != state.game_id)):
             self._find_rows(state.game_id)
         self._hand[started] = state.game_id[started]
         self._length[started] = 0
@@ -92,26 +93,19 @@ class Recorder:
         self._actions[rows, place] = played[rows]
         self._length[rows] = place + 1
 
-    def _find_rows(self, game_id: npt.NDArray[np.int64]) -> None:
-        """Put the rows into the order of these games, which have changed places since."""
-        order = np.argsort(self._hand)
-        place = np.searchsorted(self._hand, game_id, sorter=order)
-        rows = order[np.minimum(place, len(order) - 1)]
-        self._hand = np.where(self._hand[rows] == game_id, game_id, -1)
-        self._length = self._length[rows]
-        self._actions = self._actions[rows]
-
-    def stepped(self, state: State, outcome: Outcome) -> None:
-        """Write the hands that have ended.
-
-        Args:
-            state: the same games after the step and before any of them is dealt again.
-            outcome: what `engine.step` returned.
-        """
-        for row in np.flatnonzero(outcome.hand_over & (self._hand == state.game_id)).tolist():
+        for row in rows[outcome.hand_over[rows]].tolist():
             self._file.write(self._record(row, state, outcome).line() + "\n")
             self._hand[row] = -1
             self.hands_written += 1
+
+    def _find_rows(self, game_id: npt.NDArray[np.int64]) -> None:
+        """Put what was noted into the order of these games, which have changed places since."""
+        order = np.argsort(self._hand)
+        place = np.searchsorted(self._hand, game_id, sorter=order)
+        rows = order.take(place, mode="clip")
+        self._hand = np.where(self._hand[rows] == game_id, game_id, -1)
+        self._length = self._length[rows]
+        self._actions = self._actions[rows]
 
     def _record(self, row: int, state: State, outcome: Outcome) -> Record:
         points = outcome.points[row].tolist()
@@ -150,6 +144,13 @@ class Recorder:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _after_first_action(state: State) -> npt.NDArray[np.bool_]:
+    """``(N,)`` bool: the non-dealer has passed the first upcard or taken it, and no more."""
+    passed = (state.phase == Phase.UPCARD) & (state.player == state.dealer)
+    taken = (state.phase == Phase.DISCARD) & (state.player != state.dealer) & (state.drawn >= 0)
+    return (passed | taken) & (state.turn == 0)
 
 
 class RecordError(ValueError):
