@@ -7,6 +7,16 @@ from functools import partial
 
 from agents import scripted
 from ginenv import opponents
+from ginenv.opponents import Policy
 
 for _name, _style in scripted.STYLES.items():
     opponents.register(_name, partial(scripted.Scripted, _style))
+
+
+def _outside_program(spec: str) -> Policy:
+    from agents import external  # only for those who need it
+
+    return external.load(spec)
+
+
+opponents.register_loader(lambda spec: spec.startswith("cmd:"), _outside_program)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,13 @@ class Ending:
 
 
 class Recorder(Protocol):
-    """Someone who writes down what is played, such as `ginenv.record.Recorder`."""
+    """Someone who writes down what is played, such as `ginenv.record.Recorder`.
+
+    Attributes:
+        players: set before each step, ``(N, 2)`` names: who sits in seat 0 and in seat 1.
+    """
+
+    players: Any
 
     def add(self, state: State, actions: npt.ArrayLike, outcome: Outcome) -> None:
         """Take note of one step: the games after it, the actions ``(N,)``, what came of them."""
@@ -83,6 +89,7 @@ def play(
     max_hands: int = MAX_HANDS,
     progress: Progress | None = None,
     recorder: Recorder | None = None,
+    names: tuple[str, str] = ("A", "B"),
 ) -> Tally:
     """Play A against B, each deck twice with the seats swapped.
 
@@ -98,12 +105,13 @@ def play(
             size means other deals.
         max_hands: a match that has not ended after so many hands is a draw.
         progress: told the games finished and the games in all, as they end.
-        recorder: told every step.  Each game then keeps its row to the end of the block: the first
-            half of the rows has A in seat 0, the second half B.
+        recorder: told every step.
+        names: what it calls A and B.
     """
-    return Tally.merge(
-        list(play_blocks(a, b, num_pairs, seed, rules, unit, block, max_hands, progress, recorder))
+    blocks = play_blocks(
+        a, b, num_pairs, seed, rules, unit, block, max_hands, progress, recorder, names
     )
+    return Tally.merge(list(blocks))
 
 
 def play_blocks(
@@ -117,6 +125,7 @@ def play_blocks(
     max_hands: int = MAX_HANDS,
     progress: Progress | None = None,
     recorder: Recorder | None = None,
+    names: tuple[str, str] = ("A", "B"),
 ) -> Iterator[Tally]:
     """Play as `play` does and yield each block's tally, so that one can stop between them."""
     if unit not in ("hand", "match"):
@@ -136,7 +145,7 @@ def play_blocks(
             rngs=tuple(np.random.default_rng(_seeds(seed, number, who)) for who in (1, 2)),
         )
         while len(table.state):
-            table.step(recorder)
+            table.step(recorder, names)
             if progress is not None and table.num_finished:
                 progress(2 * first + table.num_finished, 2 * num_pairs)
         yield table.tally
@@ -213,11 +222,12 @@ class _Table:
         self.tally = Tally.empty(unit, num_pairs)
         self.num_finished = 0
 
-    def step(self, recorder: Recorder | None = None) -> None:
+    def step(self, recorder: Recorder | None, names: tuple[str, str]) -> None:
         """One action in every game that is going on."""
         actions = self._decide()
         outcome = engine.step(self.state, actions)
         if recorder is not None:
+            recorder.players = np.array([names, names[::-1]])[self.seating]
             recorder.add(self.state, actions, outcome)
         over = np.flatnonzero(outcome.hand_over)
         if over.size:
@@ -226,7 +236,7 @@ class _Table:
             self._tell(over, done, outcome)
             self._finish(over[done])
             self._redeal(over[~done])
-            self._drop_idle_rows(crowded=0.0 if recorder else _CROWDED)
+            self._drop_idle_rows()
 
     def _decide(self) -> npt.NDArray[np.int64]:
         """Asks both players for their actions, ``(N,)``; idle rows wait with -1."""
@@ -299,11 +309,10 @@ class _Table:
             decks = self.decks(self.pair[rows], self.hand[rows])
             engine.redeal(self.state, rows, None, decks=decks)
 
-    def _drop_idle_rows(self, crowded: float) -> None:
-        """Drops the games that are over, once less than the share ``crowded`` is going on."""
+    def _drop_idle_rows(self) -> None:
+        """Drops the games that are over, once they are many."""
         going_on = self.state.phase != Phase.OVER
-        share = going_on.mean()
-        if share < crowded or share == 0:
+        if going_on.sum() < _CROWDED * len(self.state):
             self.state = self.state[going_on]
             self.pair, self.seating = self.pair[going_on], self.seating[going_on]
             self.hand = self.hand[going_on]

@@ -99,9 +99,8 @@ def rate(
         won = np.stack([pair_wins[key] for key in pairings])
         rng = np.random.default_rng(seed)
         for resample in range(num_resamples + 1):
-            times = np.ones(num_pairs)
-            if resample:
-                times = np.bincount(rng.integers(num_pairs, size=num_pairs), minlength=num_pairs)
+            drawn = rng.integers(num_pairs, size=num_pairs) if resample else np.arange(num_pairs)
+            times = np.bincount(drawn, minlength=num_pairs)
             wins[resample, rows, columns] = won @ times
             wins[resample, columns, rows] = 2 * num_pairs - won @ times
         played[rows, columns] = played[columns, rows] = 2 * num_pairs
