@@ -61,6 +61,7 @@ def all_melds():
 
 MELDS = all_melds()
 IS_MELD = frozenset(MELDS)
+MELDS_FROM = [[meld for meld in MELDS if min(meld) == c] for c in range(52)]
 
 
 def is_set(meld):
@@ -70,7 +71,7 @@ def is_set(meld):
 
 def melds_in(hand):
     """Every meld that the hand holds."""
-    return [meld for meld in MELDS if meld <= hand]
+    return [meld for lowest in hand for meld in MELDS_FROM[lowest] if meld <= hand]
 
 
 def arrangements(hand):

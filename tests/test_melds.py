@@ -163,7 +163,7 @@ def test_best_melds_of_random_and_meld_rich_hands():
 def test_best_melds_of_hands_all_in_melds():
     """Gin and Big Gin hands, where ties between arrangements are most frequent."""
     rng = np.random.default_rng(6)
-    hands = [hand for size in (10, 11) for hand in rich_hands(rng, 6000, size)]
+    hands = [hand for size in (10, 11) for hand in rich_hands(rng, 5000, size)]
     assert_best_melds([hand for hand in hands if brute.least_deadwood(hand) <= 4])
 
 
