@@ -19,4 +19,11 @@ def _outside_program(spec: str) -> Policy:
     return external.load(spec)
 
 
+def _learned(spec: str) -> Policy:
+    from agents import checkpoint  # brings torch
+
+    return checkpoint.load_policy(spec)
+
+
 opponents.register_loader(lambda spec: spec.startswith("cmd:"), _outside_program)
+opponents.register_loader(lambda spec: spec.endswith(".pt"), _learned)

@@ -198,30 +198,27 @@ def lay_out(
             on_runs = melds_or_laid ^ _run_cards(loose)
             left = int(cards.lane_sum(_POINTS, loose ^ melds_or_laid)[0])
             own = _melds_of(rest, in_sets)[0]
-            laid = on_sets | on_runs
-            key = (left, int(laid[0]).bit_count(), -int(in_sets[0]).bit_count(), own.tolist())
+            laid = int((on_sets | on_runs)[0])
+            key = (left, laid.bit_count(), -int(in_sets[0]).bit_count(), own.tolist())
             if best is None or key < best[0]:
-                best = key, own[own != _ABSENT], int(laid[0])
+                best = key, own[own != _ABSENT], int(on_sets[0]), int(on_runs[0])
     assert best is not None
-    (left, *_), own, laid_off = best
-    return tuple(own), _share_out(given, laid_off), left
+    (left, *_), own, fourths_laid, chains_laid = best
+    return tuple(own), _share_out(given, fourths_laid, chains_laid), left
 
 
-def _share_out(melds: list[int], laid_off: int) -> tuple[np.uint64, ...]:
+def _share_out(melds: list[int], on_sets: int, on_runs: int) -> tuple[np.uint64, ...]:
     """Which of the laid-off cards go on which meld: a chain grows from the run that it touches."""
     shares = []
     for meld in melds:
-        grown = meld
-        while laid_off:
-            if meld & (meld >> 1):
-                fits = ((grown << 1) | (grown >> 1)) & laid_off
-            else:
-                fits = int(_same_rank(np.asarray(meld, dtype=BITBOARD))) & laid_off
-            if not fits:
-                break
-            grown |= fits
-            laid_off ^= fits
-        shares.append(np.uint64(grown ^ meld))
+        if meld & (meld >> 1):
+            grown = meld
+            while touching := ((grown << 1) | (grown >> 1)) & on_runs:
+                grown |= touching
+                on_runs ^= touching
+            shares.append(np.uint64(grown ^ meld))
+        else:
+            shares.append(_same_rank(np.asarray(meld, dtype=BITBOARD)) & np.uint64(on_sets))
     return tuple(shares)
 
 

@@ -1,0 +1,284 @@
+"""Masked PPO for two seats that share one network: `rollout`, `gae`, `update`.
+
+Letters: T decisions of each game in a rollout, N games, B decisions that are learned from.  A step
+of the rollout is one decision of every game, by whichever seat is to move.
+
+Sources: PPO is Schulman et al. 2017 (arXiv:1707.06347), generalised advantage estimation Schulman
+et al. 2015 (arXiv:1506.02438).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from agents.config import Config
+from agents.league import League
+from agents.network import OBSERVATION_SIZE, Network, matmul_precision, observe, sample
+from agents.symmetry import restore
+from agents.timing import Stopwatch
+from ginenv import engine
+from ginenv.rules import NUM_ACTIONS
+from ginenv.state import State
+from ginenv.view import view
+
+
+@dataclass
+class Buffer:
+    """What a rollout leaves behind.  Allocated once.
+
+    Attributes:
+        observation: ``(T, N, 633)`` uint8.
+        mask: ``(T, N, 108)`` bool, legal actions.
+        action: ``(T, N)`` int64, with the suits in the observation's order.
+        log_prob: ``(T, N)`` float32, of that action when it was drawn.
+        value: ``(T, N)`` float32, estimated points to come over `points_scale`.
+        seat: ``(T, N)`` int8, who decided.
+        learns: ``(T, N)`` bool, the learner decided and not an opponent.
+        done: ``(T, N)`` bool, the decision ended the hand.
+        reward: ``(T, N, 2)`` float32, points over `points_scale` of each seat at a hand's end.
+    """
+
+    observation: Tensor
+    mask: Tensor
+    action: Tensor
+    log_prob: Tensor
+    value: Tensor
+    seat: Tensor
+    learns: Tensor
+    done: Tensor
+    reward: Tensor
+
+    @classmethod
+    def allocate(cls, num_steps: int, num_games: int) -> Buffer:
+        """A buffer of T = ``num_steps`` and N = ``num_games``."""
+        shape = (num_steps, num_games)
+        return cls(
+            observation=torch.zeros((*shape, OBSERVATION_SIZE), dtype=torch.uint8),
+            mask=torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool),
+            action=torch.zeros(shape, dtype=torch.int64),
+            log_prob=torch.zeros(shape),
+            value=torch.zeros(shape),
+            seat=torch.zeros(shape, dtype=torch.int8),
+            learns=torch.zeros(shape, dtype=torch.bool),
+            done=torch.zeros(shape, dtype=torch.bool),
+            reward=torch.zeros((*shape, 2)),
+        )
+
+
+@dataclass
+class HandsPlayed:
+    """The hands that ended in a rollout, of the learner against whomever.
+
+    Attributes:
+        result: ``(H,)`` int8 of `rules.Result`.
+        turns: ``(H,)`` int16.
+        knock_deadwood: ``(H,)`` int16 of the knocker; -1 where nobody knocked.
+    """
+
+    result: list[npt.NDArray[np.int8]] = field(default_factory=list)
+    turns: list[npt.NDArray[np.int16]] = field(default_factory=list)
+    knock_deadwood: list[npt.NDArray[np.int16]] = field(default_factory=list)
+
+    def add(self, state: State, outcome: engine.Outcome, rows: npt.NDArray[np.intp]) -> None:
+        """Note the hands that ended in ``rows``."""
+        self.result.append(outcome.result[rows])
+        self.turns.append(state.turn[rows])
+        self.knock_deadwood.append(outcome.deadwood[rows, outcome.knocker[rows]])
+
+
+def rollout(
+    state: State,
+    league: League,
+    network: Network,
+    buffer: Buffer,
+    config: Config,
+    deal_rng: np.random.Generator,
+    generator: torch.Generator,
+    watch: Stopwatch,
+) -> HandsPlayed:
+    """Play T decisions of every game and fill the buffer; hands that end are dealt anew."""
+    played = HandsPlayed()
+    device = network.card_rule.device
+    network.eval()
+    for t in range(len(buffer.action)):
+        with watch.measure("engine"):
+            seen = view(state)
+            learner, opponents = league.to_move(state)
+        with watch.measure("encode"):
+            observation, mask, suits = observe(seen if opponents is None else seen[learner])
+        with watch.measure("inference"), torch.inference_mode():
+            with matmul_precision(config.precision, device):
+                log_probs, value = network(observation.to(device), mask.to(device))
+            action = sample(log_probs, generator)
+            log_prob = log_probs.gather(1, action[:, None]).squeeze(1)
+        actions = np.empty(len(state), dtype=np.int64)
+        actions[learner] = restore(action.cpu().numpy(), suits)
+        with watch.measure("bots"):
+            if opponents is not None:
+                league.act(seen, opponents, actions)
+        with watch.measure("encode"):
+            rows = torch.from_numpy(learner)
+            buffer.observation[t, rows] = observation
+            buffer.mask[t, rows] = mask
+            buffer.action[t, rows] = action.cpu()
+            buffer.log_prob[t, rows] = log_prob.cpu()
+            buffer.value[t, rows] = value.cpu()
+            buffer.seat[t] = torch.from_numpy(seen.seat)
+            buffer.learns[t] = False
+            buffer.learns[t, rows] = True
+        with watch.measure("engine"):
+            outcome = engine.step(state, actions)
+            buffer.done[t] = torch.from_numpy(outcome.hand_over)
+            buffer.reward[t] = torch.from_numpy(outcome.points / np.float32(config.points_scale))
+            ended = np.flatnonzero(outcome.hand_over)
+            if ended.size:
+                played.add(state, outcome, ended)
+                engine.redeal(state, ended, deal_rng)
+                league.seat_players(ended)
+    return played
+
+
+def gae(
+    value: Tensor, seat: Tensor, done: Tensor, reward: Tensor, gamma: float, gae_lambda: float
+) -> tuple[Tensor, Tensor]:
+    """Advantages that follow seats, not plies.
+
+    Each decision bootstraps from the same seat's next decision in the hand, or, after the last
+    one, gets that seat's points.  (The opponent's value does not know my cards, so minus his value
+    would be a biased bootstrap.)
+
+    Args:
+        value: ``(T, N)`` float32.
+        seat: ``(T, N)`` int8.
+        done: ``(T, N)`` bool.
+        reward: ``(T, N, 2)`` float32, read where ``done``.
+        gamma: discount from one decision of a seat to its next.
+        gae_lambda: the weight of later estimates.
+
+    Returns:
+        ``(T, N)`` float32 advantages; ``(T, N)`` bool, False for a seat's last decision before the
+        rollout breaks off, which has nothing to bootstrap from yet (its advantage is 0).
+    """
+    steps, games = value.shape
+    rows = torch.arange(games)
+    advantage = torch.zeros_like(value)
+    settled = torch.zeros_like(done)
+    next_value = torch.zeros(games, 2)
+    next_advantage = torch.zeros(games, 2)
+    points = torch.zeros(games, 2)
+    known = torch.zeros(games, 2, dtype=torch.bool)
+    for t in reversed(range(steps)):
+        ends = done[t][:, None]
+        next_value.masked_fill_(ends, 0)
+        next_advantage.masked_fill_(ends, 0)
+        points = torch.where(ends, reward[t], points)
+        known |= ends
+        who = seat[t].long()
+        discounted = gamma * next_value[rows, who]
+        delta = points[rows, who] + discounted - value[t]
+        settled[t] = known[rows, who]
+        estimate = delta + gamma * gae_lambda * next_advantage[rows, who]
+        advantage[t] = torch.where(settled[t], estimate, torch.zeros(()))
+        next_value[rows, who] = value[t]
+        next_advantage[rows, who] = advantage[t]
+        points[rows, who] = 0
+        known[rows, who] = True
+    return advantage, settled
+
+
+class Minibatch(NamedTuple):
+    """B decisions to learn from: `Buffer`'s fields, and for each its advantage and return."""
+
+    observation: Tensor
+    mask: Tensor
+    action: Tensor
+    log_prob: Tensor
+    advantage: Tensor
+    target: Tensor
+
+
+def update(
+    network: Network,
+    optimizer: torch.optim.Optimizer,
+    buffer: Buffer,
+    config: Config,
+    ent_coef: float,
+    generator: torch.Generator,
+) -> dict[str, float]:
+    """Learn from the buffer.
+
+    Returns:
+        The losses and diagnostics, averaged over the minibatches, by their usual names.
+
+    Raises:
+        FloatingPointError: if a loss or a gradient is not finite; the weights stay as they were
+            before that minibatch.
+    """
+    device = network.card_rule.device
+    advantage, settled = gae(
+        buffer.value, buffer.seat, buffer.done, buffer.reward, config.gamma, config.gae_lambda
+    )
+    chosen = (buffer.learns & settled).flatten().nonzero().squeeze(1)
+    target = (advantage + buffer.value).flatten()
+    advantage = advantage.flatten()
+    spread = advantage[chosen].std().clamp(min=1e-8)
+    advantage = (advantage - advantage[chosen].mean()) / spread
+
+    flat = [x.flatten(0, 1) for x in (buffer.observation, buffer.mask, buffer.action)]
+    flat += [buffer.log_prob.flatten(), advantage, target]
+    network.train()
+    sums: dict[str, float] = {}
+    minibatches = max(1, len(chosen) // config.minibatch_size)
+    for _ in range(config.update_epochs):
+        order = chosen[torch.randperm(len(chosen), generator=generator)]
+        for rows in order.tensor_split(minibatches):
+            batch = Minibatch(*(x[rows].to(device) for x in flat))
+            losses = _losses(network, batch, config, ent_coef)
+            optimizer.zero_grad(set_to_none=True)
+            losses["loss"].backward()
+            norm = nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
+            if not (torch.isfinite(losses["loss"]) and torch.isfinite(norm)):
+                raise FloatingPointError(
+                    f"loss {float(losses['loss'])}, gradient norm {float(norm)}"
+                )
+            optimizer.step()
+            losses["grad_norm"] = norm
+            for name, x in losses.items():
+                sums[name] = sums.get(name, 0.0) + float(x.detach())
+    means = {name: x / (minibatches * config.update_epochs) for name, x in sums.items()}
+    wanted, value = target[chosen], buffer.value.flatten()[chosen]
+    means["explained_variance"] = float(1 - (wanted - value).var() / wanted.var().clamp(min=1e-8))
+    return means
+
+
+def _losses(
+    network: Network, batch: Minibatch, config: Config, ent_coef: float
+) -> dict[str, Tensor]:
+    """The clipped surrogate, the squared value error and the entropy of one minibatch."""
+    with matmul_precision(config.precision, batch.mask.device):
+        log_probs, value = network(batch.observation, batch.mask)
+    log_ratio = log_probs.gather(1, batch.action[:, None]).squeeze(1) - batch.log_prob
+    ratio = log_ratio.exp()
+    clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
+    policy_loss = -torch.min(batch.advantage * ratio, batch.advantage * clipped).mean()
+    value_loss = 0.5 * (value - batch.target).square().mean()
+    entropy = masked_entropy(log_probs, batch.mask).mean()
+    return {
+        "loss": policy_loss + config.vf_coef * value_loss - ent_coef * entropy,
+        "policy_loss": policy_loss,
+        "value_loss": value_loss,
+        "entropy": entropy,
+        "approx_kl": (ratio - 1 - log_ratio).mean(),
+        "clipfrac": ((ratio - 1).abs() > config.clip_coef).float().mean(),
+    }
+
+
+def masked_entropy(log_probs: Tensor, mask: Tensor) -> Tensor:
+    """The entropy of each row over its legal actions, ``(B, 108)`` to ``(B,)``, in nats."""
+    return -(log_probs.exp() * log_probs.masked_fill(~mask, 0)).sum(dim=1)

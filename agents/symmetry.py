@@ -1,0 +1,71 @@
+"""Suits are interchangeable: show a network each position with its suits in one fixed order.
+
+Gin rummy has 24 suit permutations that change nothing.  Ordering the suits by the player's own
+holding maps most equivalent positions to one, for free and exactly: observation, mask and actions
+go through the same permutation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+
+from ginenv import cards
+from ginenv.cards import BITBOARD, BitboardArray
+from ginenv.rules import DRAW_STOCK
+from ginenv.view import View
+
+_BOARDS = (
+    "hand",
+    "pile",
+    "opponent_known",
+    "opponent_discards",
+    "opponent_declined",
+    "known_to_opponent",
+    "own_discards",
+    "own_declined",
+    "unseen",
+)
+_LANES = np.dtype("<u2")
+
+
+def canonical(view: View) -> tuple[View, npt.NDArray[np.intp]]:
+    """The same positions with their suits in order of the own holding, largest first.
+
+    Suits are compared by their lane of the hand, then by what has been seen of them.
+
+    Args:
+        view: N positions.
+
+    Returns:
+        The N positions, reordered; ``(N, 4)`` intp, the real suit that stands at each place.
+    """
+    held = view.hand.view(_LANES).reshape(-1, 4).astype(np.int32)
+    unseen = view.unseen.view(_LANES).reshape(-1, 4)
+    suits = np.argsort(unseen - (held << 13), axis=1, kind="stable")
+    boards = np.stack([getattr(view, name) for name in _BOARDS])
+    lanes = np.take_along_axis(boards.view(_LANES).reshape(*boards.shape, 4), suits[None], axis=2)
+    moved: list[BitboardArray] = list(lanes.view(BITBOARD)[..., 0])
+    places = np.argsort(suits, axis=1)
+    reordered = dataclasses.replace(
+        view,
+        **dict(zip(_BOARDS, moved, strict=True)),
+        upcard=_renamed(view.upcard, places),
+        drawn=_renamed(view.drawn, places),
+    )
+    return reordered, suits
+
+
+def restore(actions: npt.NDArray[np.integer], suits: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+    """Actions chosen in reordered positions as actions of the real ones, ``(N,)`` to ``(N,)``."""
+    card = actions % cards.NUM_CARDS
+    real = 13 * suits[np.arange(len(actions)), card // 13] + card % 13
+    return np.where(actions < DRAW_STOCK, actions - card + real, actions).astype(np.int64)
+
+
+def _renamed(card: npt.NDArray[np.int8], places: npt.NDArray[np.intp]) -> npt.NDArray[np.int8]:
+    rows = np.arange(len(card))
+    renamed = 13 * places[rows, card // 13] + card % 13
+    return np.where(card == cards.NO_CARD, cards.NO_CARD, renamed).astype(np.int8)

@@ -1,0 +1,195 @@
+"""A training run's state: what changes from one update to the next, and how it is saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from agents import checkpoint
+from agents.config import Config, ConfigError
+from agents.league import League
+from agents.network import LearnedPolicy, Network, NetworkConfig
+from agents.ppo import Buffer, HandsPlayed, rollout, update
+from agents.timing import Stopwatch
+from ginenv import engine
+from ginenv.rules import Result, Rules
+from ginenv.state import State
+
+
+@dataclass
+class Training:
+    """Everything that a run needs to go on as if it had never stopped.
+
+    Attributes:
+        decisions: decisions made so far, all players'; the schedules follow it.
+        seconds: time spent training, over all stretches of the run.
+        best: the best evaluation so far, in points a hand.
+    """
+
+    config: Config
+    network: Network
+    optimizer: torch.optim.Optimizer
+    league: League
+    state: State
+    buffer: Buffer
+    deal_rng: np.random.Generator
+    generator: torch.Generator
+    watch: Stopwatch
+    decisions: int = 0
+    updates: int = 0
+    next_snapshot: int = 0
+    seconds: float = 0.0
+    best: float = float("-inf")
+
+    @classmethod
+    def start(cls, config: Config) -> Training:
+        """A run at its beginning."""
+        torch.set_num_threads(config.threads)
+        device = usable_device(config.device)
+        deal_seed, league_seed, weight_seed, sample_seed = np.random.SeedSequence(
+            config.seed
+        ).generate_state(4, np.uint64)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(weight_seed) % 2**63)
+            network = Network(NetworkConfig(config.hidden_size, config.hidden_layers)).to(device)
+        deal_rng = np.random.default_rng(deal_seed)
+        generator = torch.Generator(device).manual_seed(int(sample_seed) % 2**63)
+        return cls(
+            config=config,
+            network=network,
+            optimizer=torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5),
+            league=League(config, np.random.default_rng(league_seed)),
+            state=engine.deal(deal_rng, config.num_games, Rules.preset(config.rules)),
+            buffer=Buffer.allocate(config.num_steps, config.num_games),
+            deal_rng=deal_rng,
+            generator=generator,
+            watch=Stopwatch(),
+            next_snapshot=config.snapshot_every,
+        )
+
+    @property
+    def finished(self) -> bool:
+        """Whether the schedules have come to their end."""
+        return self.decisions >= self.config.total_decisions
+
+    def advance(self) -> dict[str, float]:
+        """One rollout and one update; returns the metrics by their names in the curves."""
+        config = self.config
+        gone = min(1.0, self.decisions / config.total_decisions)
+        learning_rate = _between(config.learning_rate, config.final_learning_rate, gone)
+        ent_coef = _between(config.ent_coef, config.final_ent_coef, gone)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        played = rollout(
+            self.state,
+            self.league,
+            self.network,
+            self.buffer,
+            config,
+            self.deal_rng,
+            self.generator,
+            self.watch,
+        )
+        with self.watch.measure("learning"):
+            losses = update(
+                self.network, self.optimizer, self.buffer, config, ent_coef, self.generator
+            )
+        self.decisions += config.num_games * config.num_steps
+        self.updates += 1
+        if self.decisions >= self.next_snapshot:
+            self.league.add_snapshot(self.network)
+            self.next_snapshot += config.snapshot_every
+        return {
+            **{f"losses/{name}": x for name, x in losses.items()},
+            **_play_metrics(played, self.buffer),
+            "charts/learning_rate": learning_rate,
+            "charts/ent_coef": ent_coef,
+        }
+
+    def policy(self) -> LearnedPolicy:
+        """The network as it stands, playing argmax."""
+        return LearnedPolicy(self.network, precision=self.config.precision)
+
+    def pack(self) -> dict[str, Any]:
+        """The checkpoint of this moment."""
+        return {
+            **checkpoint.pack_policy(self.network, self.config.precision),
+            "config": {
+                k: list(v) if isinstance(v, tuple) else v for k, v in vars(self.config).items()
+            },
+            "optimizer": self.optimizer.state_dict(),
+            "league": self.league.state_dict(),
+            "state": checkpoint.pack_state(self.state),
+            "random": {
+                "deal": checkpoint.pack_rng(self.deal_rng),
+                "league": checkpoint.pack_rng(self.league.rng),
+                "sample": self.generator.get_state(),
+            },
+            "counters": {
+                "decisions": self.decisions,
+                "updates": self.updates,
+                "next_snapshot": self.next_snapshot,
+                "seconds": self.seconds,
+                "best": self.best,
+            },
+        }
+
+    @classmethod
+    def unpack(cls, saved: dict[str, Any], config: Config) -> Training:
+        """The run that `pack` packed, to go on under ``config``."""
+        training = cls.start(config)
+        try:
+            training.network.load_state_dict(saved["network"])
+            training.optimizer.load_state_dict(saved["optimizer"])
+            training.league.load_state_dict(saved["league"], training.network)
+            training.league.rng = checkpoint.unpack_rng(saved["random"]["league"])
+            training.state = checkpoint.unpack_state(saved["state"])
+            training.deal_rng = checkpoint.unpack_rng(saved["random"]["deal"])
+            training.generator.set_state(saved["random"]["sample"])
+            for name, value in saved["counters"].items():
+                setattr(training, name, value)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise checkpoint.CheckpointError(f"no training run to go on with: {error}") from None
+        return training
+
+
+def usable_device(name: str) -> torch.device:
+    """The device, once a number has been put on it.
+
+    Raises:
+        ConfigError: if the machine has no such device.
+    """
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        found = "cpu, cuda" if torch.cuda.is_available() else "cpu"
+        reason = str(error).splitlines()[0]
+        raise ConfigError(
+            f"device {name!r} cannot be used here ({reason}): there is {found}"
+        ) from None
+    return device
+
+
+def _between(first: float, last: float, gone: float) -> float:
+    return first + (last - first) * gone
+
+
+def _play_metrics(played: HandsPlayed, buffer: Buffer) -> dict[str, float]:
+    """How the hands of a rollout went, as shares of the hands that ended in it."""
+    mask = buffer.mask[:, :, 52:104].any(dim=2) & buffer.learns
+    knocked = (buffer.action >= 52) & (buffer.action < 104) & mask
+    metrics = {"play/knock_when_legal": float(knocked.sum()) / max(1, int(mask.sum()))}
+    if played.result:
+        result = np.concatenate(played.result)
+        deadwood = np.concatenate(played.knock_deadwood)
+        for kind in (Result.KNOCK, Result.GIN, Result.BIG_GIN, Result.UNDERCUT, Result.VOID):
+            metrics[f"play/{kind.name.lower()}_rate"] = float((result == kind).mean())
+        metrics["play/turns"] = float(np.concatenate(played.turns).mean())
+        with_knock = (result == Result.KNOCK) | (result == Result.UNDERCUT)
+        if with_knock.any():
+            metrics["play/knock_deadwood"] = float(deadwood[with_knock].mean())
+    return metrics
