@@ -8,12 +8,13 @@ go through the same permutation.
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ginenv import cards
-from ginenv.cards import BITBOARD, BitboardArray
+from ginenv.cards import BITBOARD
 from ginenv.rules import DRAW_STOCK
 from ginenv.view import View
 
@@ -47,11 +48,11 @@ def canonical(view: View) -> tuple[View, npt.NDArray[np.intp]]:
     suits = np.argsort(unseen - (held << 13), axis=1, kind="stable")
     boards = np.stack([getattr(view, name) for name in _BOARDS])
     lanes = np.take_along_axis(boards.view(_LANES).reshape(*boards.shape, 4), suits[None], axis=2)
-    moved: list[BitboardArray] = list(lanes.view(BITBOARD)[..., 0])
+    moved: dict[str, Any] = dict(zip(_BOARDS, lanes.view(BITBOARD)[..., 0], strict=True))
     places = np.argsort(suits, axis=1)
     reordered = dataclasses.replace(
         view,
-        **dict(zip(_BOARDS, moved, strict=True)),
+        **moved,
         upcard=_renamed(view.upcard, places),
         drawn=_renamed(view.drawn, places),
     )
