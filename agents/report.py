@@ -1,0 +1,149 @@
+"""The figures of an evaluation as tables for people and as JSON and CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Figures = Mapping[str, Any]
+
+_RATES = {
+    "knocks": "knocks",
+    "gins": "gins",
+    "big_gins": "big gins",
+    "undercuts_made": "undercuts\nmade",
+    "undercuts_suffered": "undercuts\nsuffered",
+    "voids": "void\nhands",
+}
+
+
+def points(estimate: Figures | None) -> str:
+    """Points a hand as text: ``+1.23 ± 0.45``."""
+    if estimate is None:
+        return "–"
+    half = estimate["half_width"]
+    return f"{estimate['mean']:+.2f} ± {'?' if half is None else f'{half:.2f}'}"
+
+
+def share(estimate: Figures | None) -> str:
+    """A share as text: ``71.2 % (69.3 – 73.0)``."""
+    if estimate is None:
+        return "–"
+    low, high = estimate["low"], estimate["high"]
+    return f"{100 * estimate['mean']:.1f} % ({100 * low:.1f} – {100 * high:.1f})"
+
+
+def rating(row: Figures) -> str:
+    """A rating as text: ``1042 (1031 – 1055)``, a fixed one without an interval."""
+    if row["low"] == row["high"]:
+        return f"{row['rating']:.0f}"
+    return f"{row['rating']:.0f} ({row['low']:.0f} – {row['high']:.0f})"
+
+
+def show_comparisons(console: Console, comparisons: Sequence[Figures]) -> None:
+    """One player against some opponents: the result of each, then how the hands went."""
+    table = _table(f"{comparisons[0]['player']} against", "opponent")
+    for heading in ("points a hand", "hands", "games won", "games", "drawn"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in comparisons:
+        table.add_row(
+            Text(row["opponent"]),
+            points(row["points_a_hand"]),
+            f"{row['hands']:,}",
+            share(row["games_won"]),
+            f"{row['games']:,}",
+            f"{row['games_drawn']:,}",
+        )
+    console.print(table)
+    show_rates(console, comparisons)
+    console.print("Each deck twice, seats swapped; ± and ( – ) are 95 % intervals over the pairs.")
+
+
+def show_rates(console: Console, comparisons: Sequence[Figures]) -> None:
+    """How the hands of each comparison went, in % of all hands, a line for either side."""
+    table = _table("How the hands went, in % of all hands", "player")
+    table.add_column("against", overflow="fold")
+    for heading in (*_RATES.values(), "deadwood at\na knock", "turns\na hand"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in comparisons:
+        sides = (row["player"], row["opponent"])
+        for side, names in (("player_rates", sides), ("opponent_rates", sides[::-1])):
+            rates = row[side]
+            if rates is not None:
+                table.add_row(
+                    *map(Text, names),
+                    *(f"{100 * rates[name]:.1f}" for name in _RATES),
+                    "–" if rates["knock_deadwood"] is None else f"{rates['knock_deadwood']:.1f}",
+                    f"{rates['turns']:.1f}",
+                )
+        table.add_section()
+    console.print(table)
+
+
+def show_round_robin(
+    console: Console, players: Sequence[str], rows: Sequence[Figures], ratings: Sequence[Figures]
+) -> None:
+    """Ratings and cross tables.
+
+    Args:
+        console: where to.
+        players: in the order of the tables.
+        rows: figures of comparisons in both directions, as far as they have been played.
+        ratings: of the players in that order; empty if there are none.
+    """
+    if ratings:
+        table = _table("Ratings from games won (Bradley-Terry, Elo scale)", "player")
+        table.add_column("rating", justify="right", no_wrap=True)
+        for row in ratings:
+            table.add_row(Text(row["player"]), rating(row))
+        console.print(table)
+    found = {(row["player"], row["opponent"]): row for row in rows}
+    for title, field, text in (
+        ("Points a hand, row against column", "points_a_hand", points),
+        ("Games won, row against column", "games_won", share),
+    ):
+        table = _table(title, "")
+        for name in players:
+            table.add_column(Text(name), justify="right")
+        for a in players:
+            cells = (text(found[a, b][field]) if (a, b) in found else "–" for b in players)
+            table.add_row(Text(a), *cells)
+        console.print(table)
+    console.print("Each deck twice, seats swapped; ± and ( – ) are 95 % intervals over the pairs.")
+
+
+def write_json(file: TextIO, content: Figures) -> None:
+    """The whole evaluation as one JSON object."""
+    json.dump(content, file, indent=2, allow_nan=False)
+    file.write("\n")
+
+
+def write_csv(file: TextIO, comparisons: Sequence[Figures]) -> None:
+    """One line a comparison; nested figures get names such as ``points_a_hand.mean``."""
+    flat = [_flat(row) for row in comparisons]
+    columns = list(dict.fromkeys(column for row in flat for column in row))
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+
+
+def _flat(row: Figures) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            found |= {f"{name}.{inner}": number for inner, number in value.items()}
+        elif value is not None:
+            found[name] = value
+    return found
+
+
+def _table(title: str, first: str) -> Table:
+    table = Table(title=Text(title), title_justify="left")
+    table.add_column(first, overflow="fold")
+    return table
