@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure  # no pyplot: nothing is shown, no window system is needed
 
-Figures = Mapping[str, Any]
+from agents import report
+from agents.ratings import ANCHOR
+from agents.report import Figures
 
 _BAR, _LINE = "#4878a8", "#222222"
 
@@ -40,21 +41,14 @@ def draw_round_robin(
 
 def draw_comparisons(path: str, rows: Sequence[Figures]) -> None:
     """One player against some opponents: points a hand and games won, with intervals."""
-    figure = Figure(figsize=(9.5, 1.6 + 0.5 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(10.5, 1.6 + 0.5 * len(rows)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     names = [short(row["opponent"]) for row in rows]
-    for axes, field, scale, middle, title in (
-        (left, "points_a_hand", 1.0, 0.0, "points a hand"),
-        (right, "games_won", 100.0, 50.0, "games won, %"),
-    ):
-        for place, row in enumerate(rows):
-            estimate = row[field]
-            if estimate is not None and estimate["low"] is not None:
-                low, mean, high = (scale * estimate[key] for key in ("low", "mean", "high"))
-                axes.barh(place, mean - middle, left=middle, color=_BAR, height=0.6)
-                axes.plot([low, high], [place, place], color=_LINE, linewidth=2)
-        axes.axvline(middle, color=_LINE, linewidth=0.8)
-        axes.set_xlabel(title)
+    _bars(left, [row["points_a_hand"] for row in rows], 0.0, report.points)
+    _bars(right, [row["games_won"] for row in rows], 50.0, report.share, scale=100.0)
+    left.set_xlabel("points a hand")
+    right.set_xticks([tick for tick in right.get_xticks() if 0 <= tick <= 100])
+    right.set_xlabel("games won, %")
     left.set_yticks(range(len(rows)), names)
     left.invert_yaxis()
     figure.suptitle(f"{short(rows[0]['player'])} against (95 % intervals)", fontsize="medium")
@@ -69,21 +63,47 @@ def short(name: str) -> str:
 
 
 def _rating_bars(axes: Axes, names: Sequence[str], ratings: Sequence[Figures]) -> None:
-    values = np.array([row["rating"] for row in ratings])
-    low = np.array([row["low"] for row in ratings])
-    high = np.array([row["high"] for row in ratings])
-    places = np.arange(len(names))
-    axes.barh(places, values, color=_BAR, height=0.65)
-    axes.errorbar(
-        values, places, xerr=[values - low, high - values], fmt="none", ecolor=_LINE, capsize=3
-    )
-    span = max(float(high.max() - low.min()), 1.0)
-    axes.set_xlim(low.min() - 0.35 * span, high.max() + 0.25 * span)
-    for place, (value, end) in enumerate(zip(values, high, strict=True)):
-        axes.text(end + 0.03 * span, place, f"{value:.0f}", va="center", fontsize="small")
-    axes.set_yticks(places, names)
+    """Bars from the anchor on: the scale has no zero that would mean anything."""
+    _bars(axes, ratings, middle=ANCHOR, label=lambda row: f"{row['rating']:.0f}", mean="rating")
+    axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.set_xlabel("rating from games won (95 % intervals)")
+
+
+def _bars(
+    axes: Axes,
+    rows: Sequence[Figures | None],
+    middle: float,
+    label: Callable[[Figures], str],
+    mean: str = "mean",
+    scale: float = 1.0,
+) -> None:
+    """One horizontal bar a row, from the middle to the mean, with interval and label."""
+    reach = [middle]
+    for place, row in enumerate(rows):
+        if row is not None and row["low"] is not None:
+            low, value, high = (scale * row[key] for key in ("low", mean, "high"))
+            axes.barh(place, value - middle, left=middle, color=_BAR, height=0.65)
+            axes.errorbar(
+                value, place, xerr=[[value - low], [high - value]], ecolor=_LINE, capsize=3
+            )
+            end, side = (high, 1) if value >= middle else (low, -1)
+            axes.annotate(
+                label(row),
+                (end, place),
+                xytext=(6 * side, 0),
+                textcoords="offset points",
+                va="center",
+                ha="left" if side > 0 else "right",
+                fontsize="small",
+            )
+            reach += [low, high]
+    span = max(max(reach) - min(reach), 1e-9)
+    axes.set_xlim(
+        min(reach) - (0.3 * span if min(reach) < middle else 0.02 * span),
+        max(reach) + (0.3 * span if max(reach) > middle else 0.02 * span),
+    )
+    axes.axvline(middle, color=_LINE, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -110,7 +130,7 @@ def _heat_map(
             spot = place[row["player"]], place[row["opponent"]]
             half = estimate["half_width"]
             text = f"{estimate['mean']:+.2f}" + ("" if half is None else f"\n±{half:.2f}")
-            color = "white" if abs(estimate["mean"]) > 0.6 * limit else "black"
+            color = "white" if abs(estimate["mean"]) > 0.55 * limit else "black"
             axes.text(spot[1], spot[0], text, ha="center", va="center", color=color, fontsize=8)
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
     axes.set_yticks(range(len(names)), names)

@@ -7,28 +7,22 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 Figures = Mapping[str, Any]
 
-_RATES = {
-    "knocks": "knocks",
-    "gins": "gins",
-    "big_gins": "big gins",
-    "undercuts_made": "undercuts\nmade",
-    "undercuts_suffered": "undercuts\nsuffered",
-    "voids": "void\nhands",
-}
+_RATES = {"knocks": "knocks", "gins": "gins", "big_gins": "big gins", "undercuts_made": "undercuts"}
 
 
 def points(estimate: Figures | None) -> str:
-    """Points a hand as text: ``+1.23 ± 0.45``."""
+    """Points a hand as text: ``+1.23 ±0.45``."""
     if estimate is None:
         return "–"
     half = estimate["half_width"]
-    return f"{estimate['mean']:+.2f} ± {'?' if half is None else f'{half:.2f}'}"
+    return f"{estimate['mean']:+.2f} ±{'?' if half is None else f'{half:.2f}'}"
 
 
 def share(estimate: Figures | None) -> str:
@@ -37,6 +31,13 @@ def share(estimate: Figures | None) -> str:
         return "–"
     low, high = estimate["low"], estimate["high"]
     return f"{100 * estimate['mean']:.1f} % ({100 * low:.1f} – {100 * high:.1f})"
+
+
+def short_share(estimate: Figures | None) -> str:
+    """A share as text for a narrow column: ``71.2 ±1.9 %``."""
+    if estimate is None:
+        return "–"
+    return f"{100 * estimate['mean']:.1f} ±{100 * estimate['half_width']:.1f}"
 
 
 def rating(row: Figures) -> str:
@@ -48,9 +49,9 @@ def rating(row: Figures) -> str:
 
 def show_comparisons(console: Console, comparisons: Sequence[Figures]) -> None:
     """One player against some opponents: the result of each, then how the hands went."""
-    table = _table(f"{comparisons[0]['player']} against", "opponent")
+    table = _table("opponent")
     for heading in ("points a hand", "hands", "games won", "games", "drawn"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     for row in comparisons:
         table.add_row(
             Text(row["opponent"]),
@@ -60,30 +61,28 @@ def show_comparisons(console: Console, comparisons: Sequence[Figures]) -> None:
             f"{row['games']:,}",
             f"{row['games_drawn']:,}",
         )
-    console.print(table)
+    _print(console, f"{comparisons[0]['player']} against", table)
     show_rates(console, comparisons)
     console.print("Each deck twice, seats swapped; ± and ( – ) are 95 % intervals over the pairs.")
 
 
 def show_rates(console: Console, comparisons: Sequence[Figures]) -> None:
-    """How the hands of each comparison went, in % of all hands, a line for either side."""
-    table = _table("How the hands went, in % of all hands", "player")
-    table.add_column("against", overflow="fold")
-    for heading in (*_RATES.values(), "deadwood at\na knock", "turns\na hand"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    """How the hands of each comparison went: the player's figure, then the opponent's."""
+    name = comparisons[0]["player"]
+    table = _table("opponent")
+    for heading in (*_RATES.values(), "void", "turns", "deadwood\nat knock"):
+        table.add_column(heading, justify="right")
     for row in comparisons:
-        sides = (row["player"], row["opponent"])
-        for side, names in (("player_rates", sides), ("opponent_rates", sides[::-1])):
-            rates = row[side]
-            if rates is not None:
-                table.add_row(
-                    *map(Text, names),
-                    *(f"{100 * rates[name]:.1f}" for name in _RATES),
-                    "–" if rates["knock_deadwood"] is None else f"{rates['knock_deadwood']:.1f}",
-                    f"{rates['turns']:.1f}",
-                )
-        table.add_section()
-    console.print(table)
+        own, other = row["player_rates"], row["opponent_rates"]
+        if own is not None:
+            table.add_row(
+                Text(row["opponent"]),
+                *(f"{100 * own[name]:.1f}/{100 * other[name]:.1f}" for name in _RATES),
+                f"{100 * own['voids']:.1f}",
+                f"{own['turns']:.1f}",
+                "/".join(_number(side["knock_deadwood"]) for side in (own, other)),
+            )
+    _print(console, f"How the hands went, {name}/opponent, in % of all hands", table)
 
 
 def show_round_robin(
@@ -98,23 +97,23 @@ def show_round_robin(
         ratings: of the players in that order; empty if there are none.
     """
     if ratings:
-        table = _table("Ratings from games won (Bradley-Terry, Elo scale)", "player")
-        table.add_column("rating", justify="right", no_wrap=True)
+        table = _table("player")
+        table.add_column("rating", justify="right")
         for row in ratings:
             table.add_row(Text(row["player"]), rating(row))
-        console.print(table)
+        _print(console, "Ratings from games won (Bradley-Terry)", table)
     found = {(row["player"], row["opponent"]): row for row in rows}
     for title, field, text in (
         ("Points a hand, row against column", "points_a_hand", points),
-        ("Games won, row against column", "games_won", share),
+        ("Games won in %, row against column", "games_won", short_share),
     ):
-        table = _table(title, "")
+        table = _table("")
         for name in players:
             table.add_column(Text(name), justify="right")
         for a in players:
-            cells = (text(found[a, b][field]) if (a, b) in found else "–" for b in players)
+            cells = [text(found[a, b][field]) if (a, b) in found else "–" for b in players]
             table.add_row(Text(a), *cells)
-        console.print(table)
+        _print(console, title, table)
     console.print("Each deck twice, seats swapped; ± and ( – ) are 95 % intervals over the pairs.")
 
 
@@ -143,7 +142,17 @@ def _flat(row: Figures) -> dict[str, Any]:
     return found
 
 
-def _table(title: str, first: str) -> Table:
-    table = Table(title=Text(title), title_justify="left")
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _table(first: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     table.add_column(first, overflow="fold")
     return table
+
+
+def _print(console: Console, title: str, table: Table) -> None:
+    console.print(Text(title, style="bold"))
+    console.print(table)
+    console.print()
