@@ -47,7 +47,7 @@ class Workload:
 
 
 def rate(work: Callable[[], int], seconds: float) -> float:
-    """Things done a second of processor time: call ``work``, which tells how many it did, for about that long."""
+    """Things done a second: call ``work``, which tells how many it did, for about that long."""
     done, start = 0, process_time()
     while (passed := process_time() - start) < seconds or not done:
         done += work()
