@@ -1,4 +1,4 @@
-"""What all environments share: spaces, options, checks and the account of a hand's end.
+"""What all environments share: names, checks of arguments and the account of a hand's end.
 
 An environment is an adapter over a `State`.  It holds no rule: it asks `engine`, `view` and
 `rules`, and turns their arrays into what PettingZoo or Gymnasium expects.
@@ -12,33 +12,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium import error, spaces
+from gymnasium import error
 
-from ginenv.cards import NUM_CARDS
-from ginenv.engine import Outcome
 from ginenv.rules import NO_ACTION, NUM_ACTIONS, PRESETS, Result, Rules
-from ginenv.view import OBSERVATIONS, observation_size
 
 AGENTS = ("player_0", "player_1")
 RENDER_MODES = ("human", "ansi", "rgb_array")
 RENDER_FPS = 2
-
-
-def observation_space(observation: str = "full") -> spaces.Box:
-    """The space of one encoded observation: ``(size,)`` uint8.
-
-    Planes of cards are zeros and ones; the plane ``deadwood_after`` and the counts go to 255.
-    """
-    high = np.full(observation_size(observation), 255, dtype=np.uint8)
-    for place, plane in enumerate(OBSERVATIONS[observation][0]):
-        if plane != "deadwood_after":
-            high[place * NUM_CARDS : (place + 1) * NUM_CARDS] = 1
-    return spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
-
-
-def action_space() -> spaces.Discrete:
-    """The space of the 108 actions."""
-    return spaces.Discrete(NUM_ACTIONS)
 
 
 def checked_rules(rules: Rules | str) -> Rules:
@@ -115,26 +95,35 @@ def one_action(action: Any) -> npt.NDArray[np.integer]:
     return array.reshape(1)
 
 
-def settlement(outcome: Outcome, row: int, scores: npt.NDArray[np.integer]) -> dict[str, Any]:
-    """The account of a hand that ended in a step, the same for both seats.
+def settlement(
+    result: int,
+    knocker: int,
+    points: npt.NDArray[np.integer],
+    deadwood: npt.NDArray[np.integer],
+    scores: npt.NDArray[np.integer],
+) -> dict[str, Any]:
+    """The account of a hand that has ended, the same for both seats.
 
     Args:
-        outcome: of the step.
-        row: the game.
-        scores: ``(2,)`` the match scores after the hand.
+        result: of `rules.Result`.
+        knocker: the seat that ended the hand; -1 = none.
+        points: ``(2,)`` by seat.
+        deadwood: ``(2,)`` by seat, after layoffs; -1 in a void hand.
+        scores: ``(2,)`` by seat, of the match after the hand.
 
     Returns:
-        ``result`` the name of a `rules.Result`; ``knocker`` the agent that ended the hand, or
-        None; ``points``, ``deadwood`` (after layoffs; None in a void hand) and ``scores`` by
-        agent; ``match_over``.
+        The result's name, the knocker's (None = none), and the rest by agent, with None for the
+        deadwood of a void hand.
     """
-    settled = outcome.result[row] != Result.VOID
-    deadwood = outcome.deadwood[row].tolist() if settled else (None, None)
+    void = result == Result.VOID
     return {
-        "result": Result(outcome.result[row]).name,
-        "knocker": AGENTS[outcome.knocker[row]] if settled else None,
-        "points": dict(zip(AGENTS, map(float, outcome.points[row]), strict=True)),
-        "deadwood": dict(zip(AGENTS, deadwood, strict=True)),
-        "scores": dict(zip(AGENTS, scores.tolist(), strict=True)),
-        "match_over": bool(outcome.match_over[row]),
+        "result": Result(result).name,
+        "knocker": None if void else AGENTS[knocker],
+        "points": dict(zip(AGENTS, map(float, points), strict=True)),
+        "deadwood": dict.fromkeys(AGENTS) if void else _by_agent(deadwood),
+        "scores": _by_agent(scores),
     }
+
+
+def _by_agent(numbers: npt.NDArray[np.integer]) -> dict[str, int]:
+    return dict(zip(AGENTS, numbers.tolist(), strict=True))

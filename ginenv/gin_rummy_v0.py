@@ -61,6 +61,7 @@ from pettingzoo.utils import wrappers
 from ginenv import adapter, engine
 from ginenv.adapter import AGENTS
 from ginenv.rules import NUM_ACTIONS, STANDARD, Rules
+from ginenv.spaces import observation_space
 from ginenv.view import encode, view
 
 __all__ = ["ID", "env", "raw_env"]
@@ -118,13 +119,13 @@ class raw_env(AECEnv):
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
-                    "observation": adapter.observation_space(observation),
+                    "observation": observation_space(observation),
                     "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
                 }
             )
             for agent in AGENTS
         }
-        self.action_spaces = {agent: adapter.action_space() for agent in AGENTS}
+        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in AGENTS}
         self._rng: np.random.Generator | None = None
 
     def observation_space(self, agent: str) -> spaces.Dict:
@@ -190,10 +191,17 @@ class raw_env(AECEnv):
             self.render()
 
     def _end_hand(self, outcome: engine.Outcome) -> None:
-        scores = self._game.scores[0]
-        self.rewards = dict(zip(AGENTS, map(float, outcome.points[0]), strict=True))
+        for agent in AGENTS:
+            account = adapter.settlement(
+                outcome.result[0],
+                outcome.knocker[0],
+                outcome.points[0],
+                outcome.deadwood[0],
+                self._game.scores[0],
+            )
+            self.rewards[agent] = account["points"][agent]
+            self.infos[agent] = {"settlement": account}
         self._accumulate_rewards()
-        self.infos = {a: {"settlement": adapter.settlement(outcome, 0, scores)} for a in AGENTS}
         if self.episode == "hand" or outcome.match_over[0]:
             self.terminations = dict.fromkeys(AGENTS, True)
             return

@@ -74,7 +74,7 @@ class Table:
         upcard: the top of the discard pile; -1 = the pile is empty.
         pile_size: cards in it.
         face_down: whether a knocker's discard lies on it, face down.
-        turn: completed turns.
+        turn: the number of the turn that is being played, or was the last.
         knock_limit: of this hand.
         message: who is to do what, or how the hand ended.
     """
@@ -103,11 +103,11 @@ def frame(
     if mode == "ansi":
         return words
     try:
-        print(words, flush=True)
+        print(words, end="\n\n", flush=True)
     except UnicodeEncodeError:  # a terminal without suit symbols
         encoding = sys.stdout.encoding or "ascii"
         letters = str.maketrans({symbol: suit for suit, symbol in _SYMBOLS.items()})
-        print(words.translate(letters).encode(encoding, "replace").decode(encoding), flush=True)
+        print(words.translate(letters).encode(encoding, "replace").decode(encoding))
     return None
 
 
@@ -126,7 +126,7 @@ def table(state: State, viewer: int = 0, reveal: bool = False) -> Table:
         upcard=int(seen.upcard[0]),
         pile_size=int(game.pile_size[0]),
         face_down=bool(game.face_down[0] != NO_CARD),
-        turn=int(seen.turn[0]),
+        turn=int(seen.turn[0]) + (result == Result.NONE),
         knock_limit=int(seen.knock_limit[0]),
         message=_message(game, result),
     )
@@ -139,7 +139,7 @@ def text(table: Table) -> str:
     face_down = "   the knocker's discard face down" if table.face_down else ""
     return "\n".join(
         [
-            f"turn {table.turn + 1}   {limit}",
+            f"turn {table.turn}   {limit}",
             *_seat_lines(table.far),
             f"stock {table.stock_size}   pile {table.pile_size}, top {top}{face_down}",
             *_seat_lines(table.near),
