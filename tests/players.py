@@ -3,7 +3,7 @@
 import numpy as np
 
 from ginenv.engine import raw_words
-from ginenv.rules import DECLARE_BIG_GIN, DRAW_STOCK, KNOCK, TAKE_PILE, Phase
+from ginenv.rules import DECLARE_BIG_GIN, DRAW_STOCK, KNOCK, NO_ACTION, TAKE_PILE, Phase
 
 
 def pick(mask, rng):
@@ -61,7 +61,7 @@ STYLES = {
 
 
 def mixed(seen, rng):
-    """Each decision by a style drawn at random: hands of all shapes and lengths."""
+    """Each decision by a style drawn at random: hands of all shapes and lengths; -1 where OVER."""
     style = raw_words(rng, len(seen)) >> np.uint64(16)
     style %= np.uint64(len(STYLES))
     actions = np.zeros(len(seen), dtype=np.int64)
@@ -69,4 +69,4 @@ def mixed(seen, rng):
         rows = np.flatnonzero(style == number)
         if rows.size:
             actions[rows] = play(seen[rows], rng)
-    return actions
+    return np.where(seen.phase == Phase.OVER, NO_ACTION, actions)
