@@ -260,7 +260,7 @@ def _report(
     """Prints and writes what has been measured; the exit status."""
     console = Console()
     if not console.is_terminal:
-        console.width = 120  # a pipe has no width: keep the tables whole
+        console.width = 100 + 16 * len(names)  # a file has no width: keep the tables whole
     pairings = [pairing for pairing in pairings if pairing.hands or pairing.games]
     if not pairings:
         return status

@@ -4,9 +4,9 @@ Each deck is played twice with the seats swapped and the same seat dealing, so t
 gets the cards that the other had: the luck of the deal cancels, and two equal players that draw no
 random numbers score exactly zero over every pair.
 
-Pairs are played in fixed blocks, each with generators of its own for the cards and for either
-player.  A block's results follow from the seed and the block's number alone, so they do not depend
-on how many blocks are played, in which order, or in how many portions.
+Pairs are played in fixed blocks.  The cards of each pair, and each player's random numbers in a
+block, have generators of their own, whose seeds are spawned from the seed and the place alone: the
+results do not depend on how many blocks are played, in which order, or in how many portions.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ from ginenv.view import view
 
 __all__ = ["BLOCK", "MAX_HANDS", "Ending", "Policy", "Recorder", "play", "play_blocks", "player"]
 
+UNITS = ("hand", "match")
 BLOCK = 1024  # pairs of games that are played side by side
 MAX_HANDS = 500  # a match that has not ended after so many hands is a draw
+_SHUFFLED_AT_ONCE = 256  # pairs; part of what a seed means
 _CROWDED = 0.75  # finished games are dropped when fewer than this share is still going on
 
 Progress = Callable[[int, int], None]
@@ -101,8 +103,8 @@ def play(
         rules: of all games.
         unit: ``"hand"``: a game is one hand.  ``"match"``: a game is a match to the rules' target
             score; hand h of a match has the same deck in both seatings.
-        block: pairs that are played side by side.  The block is what a seed belongs to: another
-            size means other deals.
+        block: pairs that are played side by side, with one stream of random numbers for each
+            player.  Another size gives the same cards, and other luck to players who draw numbers.
         max_hands: a match that has not ended after so many hands is a draw.
         progress: told the games finished and the games in all, as they end.
         recorder: told every step.
@@ -128,21 +130,21 @@ def play_blocks(
     names: tuple[str, str] = ("A", "B"),
 ) -> Iterator[Tally]:
     """Play as `play` does and yield each block's tally, so that one can stop between them."""
-    if unit not in ("hand", "match"):
+    if unit not in UNITS:
         raise ValueError(f"unit must be 'hand' or 'match', got {unit!r}")
     if num_pairs < 1 or block < 1 or max_hands < 1:
         raise ValueError(
             f"num_pairs, block and max_hands must be 1 or more, got {num_pairs}, {block} and "
             f"{max_hands}"
         )
-    for number, first in enumerate(range(0, num_pairs, block)):
+    for first in range(0, num_pairs, block):
+        pairs = range(first, min(first + block, num_pairs))
         table = _Table(
             players=(a, b),
+            rngs=tuple(np.random.default_rng(_seeds(seed, unit, first, who)) for who in (1, 2)),
             unit=unit,
-            decks=_Decks(seed, number, block, rules),
-            num_pairs=min(block, num_pairs - first),
             max_hands=1 if unit == "hand" else max_hands,
-            rngs=tuple(np.random.default_rng(_seeds(seed, number, who)) for who in (1, 2)),
+            decks=_Decks(seed, unit, pairs, rules),
         )
         while len(table.state):
             table.step(recorder, names)
@@ -151,18 +153,24 @@ def play_blocks(
         yield table.tally
 
 
-def _seeds(seed: int, block: int, *key: int) -> np.random.SeedSequence:
-    """The children that ``SeedSequence(seed).spawn`` gives, reached without spawning them all."""
-    return np.random.SeedSequence(seed, spawn_key=(block, *key))
+def _seeds(seed: int, unit: str, *key: int) -> np.random.SeedSequence:
+    """A descendant as `SeedSequence.spawn` makes them, reached without its elder siblings."""
+    return np.random.SeedSequence(seed, spawn_key=(UNITS.index(unit), *key))
 
 
 class _Decks:
-    """The decks of one block, the same for hand h of pair p whenever they are asked for."""
+    """The decks of some pairs, the same for hand h of pair p whenever they are asked for.
 
-    def __init__(self, seed: int, number: int, block: int, rules: Rules) -> None:
-        self.rules = rules
-        self._seed, self._number, self._block = seed, number, block
-        first = self._deal(0)
+    Hand h of `_SHUFFLED_AT_ONCE` pairs is shuffled at once, from a generator of its own.
+
+    Attributes:
+        dealers: ``(P,)`` int8, who deals the first hand of each pair.
+    """
+
+    def __init__(self, seed: int, unit: str, pairs: range, rules: Rules) -> None:
+        self.num_pairs, self.rules = len(pairs), rules
+        self._seed, self._unit, self._pairs = seed, unit, pairs
+        first = self._shuffle(0)
         self.dealers = first.dealer
         self._of_hand = {0: first.deck}
 
@@ -173,7 +181,7 @@ class _Decks:
         found = np.empty((len(pairs), 52), dtype=np.int8)
         for hand in np.unique(hands).tolist():
             if hand not in self._of_hand:
-                self._of_hand[hand] = self._deal(hand).deck
+                self._of_hand[hand] = self._shuffle(hand).deck
             rows = np.flatnonzero(hands == hand)
             found[rows] = self._of_hand[hand][pairs[rows]]
         return found
@@ -182,9 +190,14 @@ class _Decks:
         """No hand below this number will be dealt any more."""
         self._of_hand = {hand: deck for hand, deck in self._of_hand.items() if hand >= before}
 
-    def _deal(self, hand: int) -> State:
-        rng = np.random.default_rng(_seeds(self._seed, self._number, 0, hand))
-        return engine.deal(rng, self._block, self.rules)
+    def _shuffle(self, hand: int) -> State:
+        portions = range(
+            self._pairs.start // _SHUFFLED_AT_ONCE, (self._pairs.stop - 1) // _SHUFFLED_AT_ONCE + 1
+        )
+        rngs = [np.random.default_rng(_seeds(self._seed, self._unit, n, 0, hand)) for n in portions]
+        dealt = State.concatenate([engine.deal(r, _SHUFFLED_AT_ONCE, self.rules) for r in rngs])
+        skipped = portions.start * _SHUFFLED_AT_ONCE
+        return dealt[self._pairs.start - skipped : self._pairs.stop - skipped]
 
 
 class _Table:
@@ -201,25 +214,24 @@ class _Table:
     def __init__(
         self,
         players: tuple[Policy, Policy],
-        unit: str,
-        decks: _Decks,
-        num_pairs: int,
-        max_hands: int,
         rngs: tuple[np.random.Generator, ...],
+        unit: str,
+        max_hands: int,
+        decks: _Decks,
     ) -> None:
         self.players, self.rngs = players, rngs
         self.decks, self.max_hands = decks, max_hands
-        self.pair = np.tile(np.arange(num_pairs), 2)
-        self.seating = np.repeat(np.array([0, 1], dtype=np.int8), num_pairs)
-        self.hand = np.zeros(2 * num_pairs, dtype=np.int16)
+        self.pair = np.tile(np.arange(decks.num_pairs), 2)
+        self.seating = np.repeat(np.array([0, 1], dtype=np.int8), decks.num_pairs)
+        self.hand = np.zeros(2 * decks.num_pairs, dtype=np.int16)
         self.state = engine.deal(
             None,
-            2 * num_pairs,
+            2 * decks.num_pairs,
             decks.rules,
             dealer=decks.dealers[self.pair],
             decks=decks(self.pair, self.hand),
         )
-        self.tally = Tally.empty(unit, num_pairs)
+        self.tally = Tally.empty(unit, decks.num_pairs)
         self.num_finished = 0
 
     def step(self, recorder: Recorder | None, names: tuple[str, str]) -> None:

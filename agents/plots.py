@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -29,7 +28,7 @@ def draw_round_robin(
     """
     n = len(players)
     figure = Figure(figsize=(5.5 + 1.35 * n, 1.9 + 0.62 * n), layout="constrained")
-    names = [short(name) for name in players]
+    names = [report.short(name) for name in players]
     if ratings:
         bars, cross = figure.subplots(1, 2, width_ratios=[4, 1.3 * n])
         _rating_bars(bars, names, ratings)
@@ -43,7 +42,7 @@ def draw_comparisons(path: str, rows: Sequence[Figures]) -> None:
     """One player against some opponents: points a hand and games won, with intervals."""
     figure = Figure(figsize=(10.5, 1.6 + 0.5 * len(rows)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
-    names = [short(row["opponent"]) for row in rows]
+    names = [report.short(row["opponent"]) for row in rows]
     _bars(left, [row["points_a_hand"] for row in rows], 0.0, report.points)
     _bars(right, [row["games_won"] for row in rows], 50.0, report.share, scale=100.0)
     left.set_xlabel("points a hand")
@@ -51,15 +50,10 @@ def draw_comparisons(path: str, rows: Sequence[Figures]) -> None:
     right.set_xlabel("games won, %")
     left.set_yticks(range(len(rows)), names)
     left.invert_yaxis()
-    figure.suptitle(f"{short(rows[0]['player'])} against (95 % intervals)", fontsize="medium")
+    figure.suptitle(
+        f"{report.short(rows[0]['player'])} against (95 % intervals)", fontsize="medium"
+    )
     figure.savefig(path, dpi=150)
-
-
-def short(name: str) -> str:
-    """A player's name as a label: of a file the last two parts, of a long one the beginning."""
-    if not name.startswith("cmd:"):
-        name = "/".join(name.replace(os.sep, "/").split("/")[-2:])
-    return name if len(name) <= 28 else f"{name[:27]}…"
 
 
 def _rating_bars(axes: Axes, names: Sequence[str], ratings: Sequence[Figures]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
@@ -45,6 +46,13 @@ def rating(row: Figures) -> str:
     if row["low"] == row["high"]:
         return f"{row['rating']:.0f}"
     return f"{row['rating']:.0f} ({row['low']:.0f} – {row['high']:.0f})"
+
+
+def short(name: str) -> str:
+    """A player's name as a label: of a file the last two parts, of a long one the beginning."""
+    if not name.startswith("cmd:"):
+        name = "/".join(name.replace(os.sep, "/").split("/")[-2:])
+    return name if len(name) <= 28 else f"{name[:27]}…"
 
 
 def show_comparisons(console: Console, comparisons: Sequence[Figures]) -> None:
@@ -109,7 +117,7 @@ def show_round_robin(
     ):
         table = _table("")
         for name in players:
-            table.add_column(Text(name), justify="right")
+            table.add_column(Text(short(name)), justify="right")
         for a in players:
             cells = [text(found[a, b][field]) if (a, b) in found else "–" for b in players]
             table.add_row(Text(a), *cells)
