@@ -85,8 +85,9 @@ class League:
             gone = int(self.rng.integers(len(self.snapshots) - 1))
             del self.snapshots[gone]
             number = 1 + len(self.fixed) + gone
-            self.seated[self.seated == number] = 1 + len(self.fixed) + len(self.snapshots) - 1
+            bereft = self.seated == number
             self.seated[self.seated > number] -= 1
+            self.seated[bereft] = len(self.fixed) + len(self.snapshots)  # the newest takes over
 
     def state_dict(self) -> dict[str, Any]:
         """All that changes in training, as tensors and plain values."""
