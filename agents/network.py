@@ -145,16 +145,23 @@ def observe(view: View) -> tuple[Tensor, Tensor, npt.NDArray[np.intp]]:
     return observation, torch.from_numpy(reordered.action_mask), suits
 
 
-def sample(log_probs: Tensor, generator: torch.Generator) -> Tensor:
-    """Draw an action from each row, ``(B, 108)`` log-probabilities to ``(B,)`` int64.
+def sample(log_probs: Tensor, uniform: Tensor) -> Tensor:
+    """Draw an action from each row.
 
-    A uniform number falls into one action's stretch of the cumulative distribution; an action of
+    The uniform number falls into one action's stretch of the cumulative distribution; an action of
     probability zero has a stretch of no length.
+
+    Args:
+        log_probs: ``(B, 108)``.
+        uniform: ``(B,)`` in [0, 1).
+
+    Returns:
+        ``(B,)`` int64.
     """
     cumulative = log_probs.exp().cumsum(dim=1)
     total = cumulative[:, -1:]
-    drawn = torch.rand(total.shape, generator=generator, device=log_probs.device) * total
-    drawn = torch.minimum(drawn, torch.nextafter(total, torch.zeros_like(total)))
+    below_total = torch.nextafter(total, torch.zeros_like(total))
+    drawn = torch.minimum(uniform[:, None] * total, below_total)
     return (cumulative <= drawn).sum(dim=1)
 
 
@@ -175,8 +182,8 @@ class LearnedPolicy:
         observation, mask, suits = observe(view)
         log_probs, _ = self._forward(observation, mask)
         if self.sampled:
-            clocks = rng.standard_exponential(tuple(log_probs.shape), dtype=np.float32)
-            chosen = (log_probs.exp().numpy() / clocks).argmax(axis=1)
+            uniform = torch.from_numpy(rng.random(len(log_probs), dtype=np.float32))
+            chosen = sample(log_probs, uniform).numpy()
         else:
             chosen = log_probs.argmax(dim=1).numpy()
         return restore(chosen, suits)

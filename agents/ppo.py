@@ -115,7 +115,8 @@ def rollout(
         with watch.measure("inference"), torch.inference_mode():
             with matmul_precision(config.precision, device):
                 log_probs, value = network(observation.to(device), mask.to(device))
-            action = sample(log_probs, generator)
+            uniform = torch.rand(len(value), generator=generator, device=device)
+            action = sample(log_probs, uniform)
             log_prob = log_probs.gather(1, action[:, None]).squeeze(1)
         actions = np.empty(len(state), dtype=np.int64)
         actions[learner] = restore(action.cpu().numpy(), suits)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ginenv import cards
-from ginenv.cards import BITBOARD
+from ginenv.cards import BITBOARD, LANES
 from ginenv.rules import DRAW_STOCK
 from ginenv.view import View
 
@@ -29,7 +29,6 @@ _BOARDS = (
     "own_declined",
     "unseen",
 )
-_LANES = np.dtype("<u2")
 
 
 def canonical(view: View) -> tuple[View, npt.NDArray[np.intp]]:
@@ -43,11 +42,11 @@ def canonical(view: View) -> tuple[View, npt.NDArray[np.intp]]:
     Returns:
         The N positions, reordered; ``(N, 4)`` intp, the real suit that stands at each place.
     """
-    held = view.hand.view(_LANES).reshape(-1, 4).astype(np.int32)
-    unseen = view.unseen.view(_LANES).reshape(-1, 4)
+    held = view.hand.view(LANES).reshape(-1, 4).astype(np.int32)
+    unseen = view.unseen.view(LANES).reshape(-1, 4)
     suits = np.argsort(unseen - (held << 13), axis=1, kind="stable")
     boards = np.stack([getattr(view, name) for name in _BOARDS])
-    lanes = np.take_along_axis(boards.view(_LANES).reshape(*boards.shape, 4), suits[None], axis=2)
+    lanes = np.take_along_axis(boards.view(LANES).reshape(*boards.shape, 4), suits[None], axis=2)
     moved: dict[str, Any] = dict(zip(_BOARDS, lanes.view(BITBOARD)[..., 0], strict=True))
     places = np.argsort(suits, axis=1)
     reordered = dataclasses.replace(

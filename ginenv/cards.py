@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 BITBOARD = np.dtype("<u8")
+LANES = np.dtype("<u2")  # a bitboard viewed as this is its four suits
 BitboardArray = npt.NDArray[np.uint64]
 
 RANKS = "A23456789TJQK"
@@ -129,7 +130,7 @@ def lane_sum(table: npt.NDArray[np.uint16], bitboards: BitboardArray) -> Bitboar
     The four 16-bit results lie in the lanes of one uint64, and the multiplication by
     ``EVERY_SUIT`` leaves their sum in the top lane (it must stay below 65,536).
     """
-    lanes = np.ascontiguousarray(bitboards).view(_LANE_DTYPE)
+    lanes = np.ascontiguousarray(bitboards).view(LANES)
     found = table.take(lanes, mode="clip").view(BITBOARD)
     found *= _EVERY_SUIT
     found >>= _TOP_LANE
@@ -138,7 +139,7 @@ def lane_sum(table: npt.NDArray[np.uint16], bitboards: BitboardArray) -> Bitboar
 
 def lane_map(table: npt.NDArray[np.uint16], bitboards: BitboardArray) -> BitboardArray:
     """Replace each suit by its entry in a table of 8,192 lanes: ``(...)`` to ``(...)``."""
-    lanes = np.ascontiguousarray(bitboards).view(_LANE_DTYPE)
+    lanes = np.ascontiguousarray(bitboards).view(LANES)
     return table.take(lanes, mode="clip").view(BITBOARD).reshape(np.shape(bitboards))
 
 
@@ -180,7 +181,6 @@ def planes(bitboards: BitboardArray) -> npt.NDArray[np.uint8]:
     return pack_bits([(squeeze(np.asarray(bitboards, dtype=BITBOARD)), NUM_CARDS)])[:, :NUM_CARDS]
 
 
-_LANE_DTYPE = np.dtype("<u2")
 _EVERY_SUIT = np.uint64(EVERY_SUIT)
 _TOP_LANE = np.uint64(48)
 _BIT_OR_NONE = np.append(CARD_BIT, np.zeros(1, dtype=BITBOARD))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ginenv import cards, melds
 from ginenv import rules as rulebook
-from ginenv.cards import NO_CARD, NUM_CARDS, BitboardArray
+from ginenv.cards import BITBOARD, NO_CARD, NUM_CARDS, BitboardArray
 from ginenv.rules import NUM_ACTIONS, STANDARD, Phase, Result, Rules
 from ginenv.state import State
 
@@ -133,23 +133,23 @@ def legal_mask(
     """
     discarding = np.flatnonzero(phase == Phase.DISCARD)
     throwable = throwable_cards(phase, hand, drawn)
-    mask = np.empty((len(phase), NUM_ACTIONS), dtype=bool)
-    mask[:, : rulebook.KNOCK] = cards.planes(throwable).view(bool)
-    mask[:, rulebook.DRAW_STOCK :] = _DRAWS.take(phase, axis=0)
+    knocks = np.zeros(len(phase), dtype=BITBOARD)
     if deadwood is None:
-        knocks, melded = melds.discards_within(
+        knocks[discarding], melded = melds.discards_within(
             hand[discarding], throwable[discarding], knock_limit[discarding]
         )
-        mask[:, rulebook.KNOCK : rulebook.DRAW_STOCK] = False
-        found = np.flatnonzero(knocks)
-        mask[discarding[found], rulebook.KNOCK : rulebook.DRAW_STOCK] = cards.planes(knocks[found])
     else:
-        held, after = deadwood
-        melded = held[discarding] == 0
-        np.less_equal(
-            after, knock_limit[:, None], out=mask[:, rulebook.KNOCK : rulebook.DRAW_STOCK]
-        )
-        mask[:, rulebook.KNOCK : rulebook.DRAW_STOCK] &= mask[:, : rulebook.KNOCK]
+        melded = deadwood[0][discarding] == 0
+    bits = [
+        (cards.squeeze(throwable), NUM_CARDS),
+        (cards.squeeze(knocks), NUM_CARDS),
+        (_DRAWS.take(phase), 4),
+    ]
+    mask = cards.pack_bits(bits)[:, :NUM_ACTIONS].view(bool)
+    if deadwood is not None:
+        knocking = mask[:, rulebook.KNOCK : rulebook.DRAW_STOCK]
+        np.less_equal(deadwood[1], knock_limit[:, None], out=knocking)
+        knocking &= mask[:, : rulebook.KNOCK]
     if rules.big_gin:
         mask[discarding[melded], rulebook.DECLARE_BIG_GIN] = True
     return mask
@@ -214,7 +214,7 @@ class _Kind(IntEnum):
 
 
 # Which kind each action is, the last entry for -1; which kinds each phase allows (5 phases, 7
-# kinds), as far as the phase alone decides; and the phase's mask of the actions 104 to 107.
+# kinds), as far as the phase alone decides; and the phase's actions 104 to 106 as bits.
 _KIND = np.array(
     [_Kind.DISCARD] * 52
     + [_Kind.KNOCK] * 52
@@ -227,8 +227,9 @@ _ALLOWED[Phase.UPCARD, [_Kind.TAKE_PILE, _Kind.PASS]] = True
 _ALLOWED[Phase.FORCED_DRAW, _Kind.DRAW_STOCK] = True
 _ALLOWED[Phase.DRAW, [_Kind.DRAW_STOCK, _Kind.TAKE_PILE]] = True
 _ALLOWED[Phase.DISCARD, [_Kind.DISCARD, _Kind.KNOCK, _Kind.BIG_GIN]] = True
-_DRAWS = _ALLOWED[:, [_Kind.DRAW_STOCK, _Kind.TAKE_PILE, _Kind.PASS, _Kind.BIG_GIN]].copy()
-_DRAWS[:, 3] = False
+_DRAWS = _ALLOWED[:, [_Kind.DRAW_STOCK, _Kind.TAKE_PILE, _Kind.PASS]] @ np.array(
+    [1, 2, 4], dtype=BITBOARD
+)
 
 
 def _checked_actions(state: State, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -273,12 +274,12 @@ def _within_limit(
     state: State, rows: npt.NDArray[np.intp], thrown: BitboardArray
 ) -> npt.NDArray[np.bool_]:
     hand = state.hands.reshape(-1).take(_seat_index(state, rows))
-    return melds.deadwood(hand & ~thrown) <= state.knock_limit[rows]
+    return melds.least_deadwood(hand & ~thrown) <= state.knock_limit[rows].astype(np.uint64)
 
 
 def _is_big_gin(state: State, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
     hand = state.hands.reshape(-1).take(_seat_index(state, rows))
-    return (melds.deadwood(hand) == 0) & state.rules.big_gin
+    return (melds.least_deadwood(hand) == 0) & state.rules.big_gin
 
 
 def _draw_stock(state: State, rows: npt.NDArray[np.intp]) -> None:

@@ -26,6 +26,7 @@ NO_DISCARD = 255  # stands in `deadwood_after` where a card cannot be thrown; ab
 _ONE, _TWO, _SUIT = np.uint64(1), np.uint64(2), np.uint64(16)
 _LANE = np.uint64(cards.LANE)
 _EVERY_SUIT = np.uint64(cards.EVERY_SUIT)
+_NONE = np.uint64(0)
 _ABSENT = np.uint64(2**64 - 1)  # sorts after every meld
 
 
@@ -42,7 +43,7 @@ def deadwood(hands: npt.ArrayLike) -> npt.NDArray[np.int16]:
         ValueError: if an element is no bitboard or holds more than eleven cards.
     """
     hands = as_hands(hands)
-    return _least_deadwood(hands.ravel()).astype(np.int16).reshape(hands.shape)
+    return least_deadwood(hands.ravel()).astype(np.int16).reshape(hands.shape)
 
 
 def deadwood_after(
@@ -57,9 +58,9 @@ def deadwood_after(
     Returns:
         ``(N, 52)`` int16 by card; ``NO_DISCARD`` (255) for a card that was not tried.
     """
-    rows, thrown, left = _after_each(hands, hands if throwable is None else throwable)
+    rows, thrown = _each_card(hands if throwable is None else throwable)
     table = np.full((len(hands), cards.NUM_CARDS), NO_DISCARD, dtype=np.int16)
-    table[rows, thrown] = left
+    table[rows, thrown] = least_deadwood(hands[rows] ^ cards.CARD_BIT[thrown])
     return table
 
 
@@ -68,7 +69,8 @@ def discards_within(
 ) -> tuple[BitboardArray, npt.NDArray[np.bool_]]:
     """The cards whose discard leaves deadwood within a limit, and whether all cards meld.
 
-    No discard takes more than ten points away, so only hands of at most ``limit + 10`` are tried.
+    No discard takes more than ten points away, so only hands of at most ``limit + 10`` are tried;
+    and of those only the ones whose cards that fit no meld at all count no more than that.
 
     Args:
         hands: ``(N,)`` uint64, up to eleven cards each.
@@ -78,14 +80,19 @@ def discards_within(
     Returns:
         ``(N,)`` uint64, the cards; ``(N,)`` bool, whether the whole hand has no deadwood.
     """
-    whole = _least_deadwood(hands)
     found = np.zeros(len(hands), dtype=BITBOARD)
-    near = np.flatnonzero(whole <= limits.astype(np.uint64) + np.uint64(10))
+    melded = np.zeros(len(hands), dtype=bool)
+    unmeldable = hands & ~(_run_cards(hands) | _full_ranks(hands) * _EVERY_SUIT)
+    reach = limits.astype(np.uint64) + np.uint64(10)
+    near = np.flatnonzero(cards.lane_sum(_POINTS, unmeldable) <= reach)
     if near.size:
-        rows, thrown, left = _after_each(hands[near], throwable[near])
-        fits = left <= limits[near[rows]]
+        held = hands[near]
+        rows, thrown = _each_card(throwable[near])
+        left = least_deadwood(np.concatenate([held[rows] ^ cards.CARD_BIT[thrown], held]))
+        melded[near] = left[len(rows) :] == 0
+        fits = np.flatnonzero(left[: len(rows)] <= limits[near[rows]].astype(np.uint64))
         np.bitwise_or.at(found, near[rows[fits]], cards.CARD_BIT[thrown[fits]])
-    return found, whole == 0
+    return found, melded
 
 
 def meld_cards(hands: BitboardArray) -> tuple[BitboardArray, BitboardArray]:
@@ -151,15 +158,24 @@ def layoff(melds: npt.ArrayLike, defenders: npt.ArrayLike) -> npt.NDArray[np.int
         raise ValueError(
             f"layoff takes melds (M, 3) and defenders (M,), got {melds.shape} and {defenders.shape}"
         )
+    return least_after_layoffs(melds, defenders).astype(np.int16)
+
+
+def least_after_layoffs(melds: BitboardArray, defenders: BitboardArray) -> BitboardArray:
+    """`layoff` for callers that know their melds: unchecked, ``(M,)`` uint64."""
     runs, fourths = _layoff_targets(melds, defenders)
-    best = _least_deadwood(defenders, runs)
-    for wanted in range(1, 2**MAX_MELDS):
-        laid = _union(fourths, wanted)
-        rows = np.flatnonzero(np.all(fourths[:, _bits(wanted)] != 0, axis=1))
-        if rows.size:
-            left = _least_deadwood(defenders[rows] ^ laid[rows], runs[rows])
-            best[rows] = np.minimum(best[rows], left)
-    return best.astype(np.int16)
+    best = least_deadwood(defenders, runs)
+    rows = np.flatnonzero(fourths.any(axis=1))
+    if rows.size:
+        first, second, third = fourths[rows].T[:, :, None]
+        laid = np.where(_CASES[0], first, _NONE)
+        laid |= np.where(_CASES[1], second, _NONE)
+        laid |= np.where(_CASES[2], third, _NONE)
+        kept = defenders[rows, None] ^ laid
+        joined = np.broadcast_to(runs[rows, None], kept.shape)
+        left = least_deadwood(kept.ravel(), joined.ravel()).reshape(kept.shape)
+        best[rows] = np.minimum(best[rows], left.min(axis=1))
+    return best
 
 
 def lay_out(
@@ -186,10 +202,8 @@ def lay_out(
     runs, fourths = _layoff_targets(padded, hand)
 
     best = None
-    for wanted in range(2**MAX_MELDS):
-        if not np.all(fourths[0, _bits(wanted)]):
-            continue
-        on_sets = _union(fourths, wanted)
+    for wanted in _CASES.T:
+        on_sets = np.bitwise_or.reduce(fourths[:, wanted], axis=1)
         rest = hand ^ on_sets
         _, without_sets = _set_choices(rest)
         for loose in np.append(rest, without_sets):
@@ -218,11 +232,13 @@ def _share_out(melds: list[int], on_sets: int, on_runs: int) -> tuple[np.uint64,
                 on_runs ^= touching
             shares.append(np.uint64(grown ^ meld))
         else:
-            shares.append(_same_rank(np.asarray(meld, dtype=BITBOARD)) & np.uint64(on_sets))
+            shares.append(
+                np.uint64(int(_same_rank(np.asarray([meld], dtype=BITBOARD))[0]) & on_sets)
+            )
     return tuple(shares)
 
 
-def _least_deadwood(hands: BitboardArray, runs: BitboardArray | None = None) -> BitboardArray:
+def least_deadwood(hands: BitboardArray, runs: BitboardArray | None = None) -> BitboardArray:
     """``(N,)`` least deadwood, with the knocker's ``runs`` joined to each hand when given."""
     best = cards.lane_sum(_LOOSE_POINTS, hands if runs is None else hands | runs)
     rows, rest = _set_choices(hands)
@@ -243,10 +259,7 @@ def _set_choices(hands: BitboardArray) -> tuple[npt.NDArray[np.intp], BitboardAr
         ``(K,)`` the hand's row; ``(K,)`` uint64 the cards that are left of it.  A rank of three
         gives one set, a rank of four five: all of it, or any three.
     """
-    by_suit = [hands >> np.uint64(16 * suit) for suit in range(4)]
-    ranks = by_suit[0] & by_suit[1] & (by_suit[2] | by_suit[3])
-    ranks |= by_suit[2] & by_suit[3] & (by_suit[0] | by_suit[1])
-    ranks = ranks & _LANE
+    ranks = _full_ranks(hands)
     rows = np.flatnonzero(ranks)
     rest, ranks = hands[rows], ranks[rows]
     found: list[tuple[npt.NDArray[np.intp], BitboardArray]] = [(rows[:0], rest[:0])]
@@ -257,17 +270,25 @@ def _set_choices(hands: BitboardArray) -> tuple[npt.NDArray[np.intp], BitboardAr
         held = rest & whole
         four = np.flatnonzero(held == whole)
         with_set = [(rows, rest ^ held, ranks)]
-        for suit in range(4):
-            spared = rank[four] << np.uint64(16 * suit)
-            with_set.append((rows[four], rest[four] ^ held[four] ^ spared, ranks[four]))
-        new_rows, new_rest, new_ranks = map(np.concatenate, zip(*with_set, strict=True))
-        found.append((new_rows, new_rest))
-        more, new_more = np.flatnonzero(ranks), np.flatnonzero(new_ranks)
-        rows = np.concatenate([rows[more], new_rows[new_more]])
-        rest = np.concatenate([rest[more], new_rest[new_more]])
-        ranks = np.concatenate([ranks[more], new_ranks[new_more]])
+        if four.size:
+            for suit in range(4):
+                spared = rank[four] << np.uint64(16 * suit)
+                with_set.append((rows[four], rest[four] ^ held[four] ^ spared, ranks[four]))
+        found += [(new_rows, new_rest) for new_rows, new_rest, _ in with_set]
+        undecided = [(rows, rest, ranks), *with_set]
+        rows, rest, ranks = map(np.concatenate, zip(*undecided, strict=True))
+        more = np.flatnonzero(ranks)
+        rows, rest, ranks = rows[more], rest[more], ranks[more]
     all_rows, all_rest = map(np.concatenate, zip(*found, strict=True))
     return all_rows, all_rest
+
+
+def _full_ranks(hands: BitboardArray) -> BitboardArray:
+    """``(N,)`` uint64, in the lowest lane: the ranks of which a hand has three cards or four."""
+    spades, hearts, diamonds, clubs = (hands >> np.uint64(16 * suit) for suit in range(4))
+    ranks = spades & hearts & (diamonds | clubs)
+    ranks |= diamonds & clubs & (spades | hearts)
+    return ranks & _LANE
 
 
 def _best_sets(hands: BitboardArray) -> BitboardArray:
@@ -295,27 +316,19 @@ def _best_sets(hands: BitboardArray) -> BitboardArray:
 
 def _melds_of(hands: BitboardArray, in_sets: BitboardArray) -> BitboardArray:
     """``(N, 3)`` uint64 melds, ascending, absent ones last, once the cards in sets are chosen."""
-    found = np.full((len(hands), 13 + 4 * _RUNS.shape[1]), _ABSENT)
-    for rank in range(13):
-        meld = in_sets & np.uint64(cards.EVERY_SUIT << rank)
-        np.copyto(found[:, rank], meld, where=meld != 0)
-    rest = hands ^ in_sets
-    for suit in range(4):
-        shift = np.uint64(16 * suit)
-        runs = _RUNS[((rest >> shift) & _LANE).astype(np.intp)].astype(BITBOARD) << shift
-        columns = found[:, 13 + suit * _RUNS.shape[1] :][:, : _RUNS.shape[1]]
-        np.copyto(columns, runs, where=runs != 0)
+    sets = in_sets[:, None] & _RANKS
+    lanes = np.ascontiguousarray(hands ^ in_sets).view(cards.LANES).reshape(-1, 4)
+    runs = _RUNS[np.arange(4), lanes].reshape(len(hands), -1)
+    found = np.concatenate([sets, runs], axis=1)
+    found[found == 0] = _ABSENT
     found.sort(axis=1)
     return found[:, :MAX_MELDS].copy()
 
 
-def _after_each(
-    hands: BitboardArray, throwable: BitboardArray
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], BitboardArray]:
-    """For each card of ``throwable``: its row, the card, the deadwood left without it."""
-    bits = cards.pack_bits([(cards.squeeze(throwable), cards.NUM_CARDS)])
-    rows, thrown = np.divmod(np.flatnonzero(bits.view(bool)), bits.shape[1])
-    return rows, thrown, _least_deadwood(hands[rows] ^ cards.CARD_BIT[thrown])
+def _each_card(boards: BitboardArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Each card of each set: its row and its id, row by row."""
+    bits = cards.pack_bits([(cards.squeeze(boards), cards.NUM_CARDS)])
+    return np.divmod(np.flatnonzero(bits.view(bool)), bits.shape[1])
 
 
 def _layoff_targets(
@@ -338,14 +351,6 @@ def _run_cards(hands: BitboardArray) -> BitboardArray:
     """The cards of each hand in stretches of three or more neighbours in their suit."""
     middle_up = hands & (hands >> _ONE) & (hands >> _TWO)
     return middle_up | (middle_up << _ONE) | (middle_up << _TWO)
-
-
-def _bits(number: int) -> list[int]:
-    return [i for i in range(MAX_MELDS) if number >> i & 1]
-
-
-def _union(boards: BitboardArray, wanted: int) -> BitboardArray:
-    return np.bitwise_or.reduce(boards[:, _bits(wanted)], axis=1)
 
 
 def as_hands(hands: npt.ArrayLike) -> BitboardArray:
@@ -406,18 +411,26 @@ def _lane_points(lane: int) -> int:
     return sum(min(rank + 1, 10) for rank in range(13) if lane >> rank & 1)
 
 
-def _tables() -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-    """By suit, 8,192 entries each: points; points outside runs; the runs ``(8192, 4)``."""
+def _tables() -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], BitboardArray]:
+    """What a suit's 13 bits say.
+
+    Returns:
+        ``(8192,)`` points; ``(8192,)`` points outside runs; ``(4, 8192, 4)`` bitboards of the runs
+        by suit, ascending, 0 = none.
+    """
     points = np.zeros(cards.LANE + 1, dtype=np.uint16)
     loose = np.zeros_like(points)
-    runs = np.zeros((cards.LANE + 1, 4), dtype=np.uint16)
+    runs = np.zeros((cards.LANE + 1, 4), dtype=BITBOARD)
     for lane in range(1, cards.LANE + 1):
         found = [r for at, n in _stretches(lane) if n >= 3 for r in _split(at, n)]
         runs[lane, : len(found)] = found
         points[lane] = _lane_points(lane)
         loose[lane] = _lane_points(lane ^ sum(found))
-    return points, loose, runs
+    shifts = np.arange(0, 64, 16, dtype=np.uint64)
+    return points, loose, runs << shifts[:, None, None]
 
 
 _POINTS, _LOOSE_POINTS, _RUNS = _tables()
+_RANKS = np.array([cards.EVERY_SUIT << rank for rank in range(13)], dtype=BITBOARD)
+_CASES = (np.arange(2**MAX_MELDS) >> np.arange(MAX_MELDS)[:, None] & 1).astype(bool)
 _ALL_ONES = np.array([(1 << n) - 1 for n in range(MAX_HAND + 1)], dtype=BITBOARD)

@@ -173,8 +173,7 @@ def settle(
             card, or eleven cards are no big gin.
     """
     knockers, defenders = _checked_hands(knockers, defenders)
-    own = melds.deadwood(knockers)
-    theirs = melds.deadwood(defenders)
+    own = melds.least_deadwood(knockers).astype(np.int16)
     is_big = cards.count(knockers) == HAND_SIZE + 1
     if np.any(is_big & (own > 0)):
         loose = int(np.flatnonzero(is_big & (own > 0))[0])
@@ -182,13 +181,10 @@ def settle(
             f"hand {loose}: eleven cards with deadwood {own[loose]} are no big gin; "
             "a knocker has ten cards after the discard"
         )
-    with_layoffs = np.flatnonzero(own > 0)
-    if with_layoffs.size:
-        laid_down = melds.arrangement(knockers[with_layoffs])
-        theirs[with_layoffs] = melds.layoff(laid_down, defenders[with_layoffs])
-
-    undercut = (own > 0) & (theirs <= own)
     gin = own == 0
+    open_to_layoffs = np.where(gin[:, None], np.uint64(0), melds.arrangement(knockers))
+    theirs = melds.least_after_layoffs(open_to_layoffs, defenders).astype(np.int16)
+    undercut = ~gin & (theirs <= own)
     points = np.abs(theirs - own)
     points[gin] += np.int16(rules.gin_bonus)
     points[is_big] += np.int16(rules.big_gin_bonus - rules.gin_bonus)

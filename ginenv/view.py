@@ -196,6 +196,8 @@ def view(state: State, player: npt.ArrayLike | None = None) -> View:
     )
 
 
+_BLOCK = 2048  # rows that are spread from bits to bytes at a time, within the fast caches
+
 # What each observation holds: planes of 4 x 13 cards (suit, rank), then counts, all uint8.  The
 # planes are zeros and ones but for `deadwood_after`, which holds points and `NOT_HELD` (255).
 _CARD_PLANES = (
@@ -281,8 +283,12 @@ def encode(
         after = view.deadwood_after
         out[:, NUM_CARDS * len(boards) : NUM_CARDS * len(planes)] = after
         numbers += [view.deadwood, after.min(axis=1, initial=NOT_HELD)]
-    dense = [(cards.squeeze(board), NUM_CARDS) for board in boards]
-    out[:, : NUM_CARDS * len(boards)] = cards.pack_bits(dense)[:, : NUM_CARDS * len(boards)]
+    stacked = np.stack(boards)
+    for first in range(0, len(view), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        dense = [(board, NUM_CARDS) for board in cards.squeeze(stacked[:, block])]
+        end = NUM_CARDS * len(boards)
+        out[block, :end] = cards.pack_bits(dense)[:, :end]
     for column, values in enumerate(numbers, start=NUM_CARDS * len(planes)):
         out[:, column] = values
     return out
