@@ -79,7 +79,7 @@ class Config:
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:
-                raise ConfigError(f"{name} must lie in {low:g} to {high:g}, got {value:g}")
+                raise ConfigError(f"{name} must lie in {low:g} to {high:g}, got {value!s:.40}")
         _choice("rules", self.rules, list(PRESETS))
         _choice("precision", self.precision, ["float32", "bfloat16"])
         if self.opponent_share and not self.opponents:
@@ -140,7 +140,7 @@ def coerce(name: str, value: Any) -> Any:
     wanted = _TYPES[name]
     try:
         return _CONVERT[wanted](value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         kind = _KIND_NAMES[wanted]
         raise ConfigError(f"{name} must be {kind}, got {value!r}") from None
 
@@ -158,8 +158,8 @@ def load(path: str | os.PathLike[str] | None, overrides: dict[str, Any]) -> Conf
                 loaded = yaml.safe_load(file)
         except OSError as error:
             raise ConfigError(f"cannot read {path}: {error.strerror}") from None
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path} is no YAML: {error}") from None
+        except (yaml.YAMLError, ValueError) as error:  # ValueError: a 32nd of May, another encoding
+            raise ConfigError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
         if loaded is not None and not isinstance(loaded, dict):
             raise ConfigError(f"{path} must hold 'key: value' lines, not {type(loaded).__name__}")
         values = loaded or {}

@@ -58,7 +58,8 @@ def differences(a: Any, b: Any, where: str = "") -> list[str]:
     if isinstance(a, (list, tuple)):
         if len(a) != len(b):
             return [f"{where}: lengths {len(a)} and {len(b)}"]
-        return [d for i, pair in enumerate(zip(a, b)) for d in differences(*pair, f"{where}/{i}")]
+        pairs = enumerate(zip(a, b, strict=True))
+        return [d for i, pair in pairs for d in differences(*pair, f"{where}/{i}")]
     if isinstance(a, torch.Tensor):
         same = a.dtype == b.dtype and a.shape == b.shape
         return [] if same and torch.equal(a.nan_to_num(7), b.nan_to_num(7)) else [where]
