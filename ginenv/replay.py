@@ -74,9 +74,9 @@ def _names(record: Record) -> tuple[str, str]:
 
 def _opening(record: Record, state: State, names: Sequence[str]) -> Iterator[str]:
     for seat in (0, 1):
-        played_by = f" is {record.players[seat]}" if record.players else ""
+        played_by = f" is {record.players[seat]}," if record.players else ""
         deals = " and deals" if seat == record.dealer else ""
-        yield f"player_{seat}{played_by}, has {record.scores[seat]} points{deals}"
+        yield f"player_{seat}{played_by} has {record.scores[seat]} points{deals}"
     limit = int(state.knock_limit[0])
     yield f"a knock takes {limit} or less" if limit else "a knock takes gin"
     yield ""
