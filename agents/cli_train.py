@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
 import time
@@ -13,13 +14,13 @@ from types import FrameType
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from agents import checkpoint, players
+from agents import checkpoint, players, progress, report
 from agents import config as configs
 from agents.checkpoint import CheckpointError
 from agents.config import Config, ConfigError
 from agents.curves import draw_curves
+from agents.evaluation import Comparison, Plan, figures, measure
 from agents.network import LearnedPolicy
 from agents.run_log import MetricLog, RunDirectory
 from agents.training import Training, usable_device
@@ -208,18 +209,21 @@ class _Run:
         return 1
 
     def _conclude(self) -> None:
-        """The final table, and the picture of the curves."""
-        config, policy = self.config, self.training.policy()
+        """The picture of the curves and the final table."""
+        training, directory = self.training, self.directory
         self.display.say(
-            f"trained {self.training.decisions:,} decisions in {self.training.seconds:.0f} s "
-            f"({self.training.decisions / self.training.seconds:,.0f} a second)"
+            f"trained {training.decisions:,} decisions in {training.seconds:.0f} s "
+            f"({training.decisions / training.seconds:,.0f} a second)"
         )
-        picture = draw_curves(self.directory.path)
-        report = final_report(policy, config)
-        self.console.print(report)
-        self.display.say(f"curves: {picture}, or: tensorboard --logdir {self.directory.path}")
+        picture = draw_curves(directory.path)
+        results = final_results(training.policy(), self.config, self.console)
+        path = directory.path / "results.json"
+        path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+        report.show_comparisons(self.console, results)
+        self.display.say(f"curves: {picture}, or: tensorboard --logdir {directory.path}")
         self.display.say(
-            f"policy: {self.directory.latest}; more: python evaluate.py {self.directory.latest}"
+            f"policy: {directory.latest}, results: {path}; "
+            f"more: python evaluate.py {directory.latest}"
         )
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -229,28 +233,24 @@ class _Run:
         self.display.say("stopping after this update; once more to stop at once")
 
 
-def final_report(policy: LearnedPolicy, config: Config) -> Table:
-    """How the policy fares against each opponent, as a table."""
-    rules = Rules.preset(config.rules)
-    table = Table(
-        title=f"argmax play, {config.final_eval_hands:,} hands and "
-        f"{config.final_eval_games:,} games each, 95 % intervals"
+def final_results(policy: LearnedPolicy, config: Config, console: Console) -> list[dict[str, Any]]:
+    """How the policy fares against each opponent, as `evaluate.py` measures it."""
+    plan = Plan(
+        num_hands=config.final_eval_hands,
+        num_games=config.final_eval_games,
+        seed=FINAL_SEED,
+        rules=Rules.preset(config.rules),
     )
-    for heading in ("opponent", "points a hand", "games won"):
-        table.add_column(heading, justify="left" if heading == "opponent" else "right")
-    for name in config.eval_opponents:
-        opponent = players.player(name)
-        hands = players.play(policy, opponent, config.final_eval_hands // 2, FINAL_SEED, rules)
-        games = players.play(
-            policy, opponent, config.final_eval_games // 2, FINAL_SEED, rules, unit="match"
-        )
-        points, won = hands.points_a_hand, games.games_won
-        table.add_row(
-            name,
-            f"{points.mean:+.2f} ± {points.half_width:.2f}",
-            f"{won.mean:.1%} ({won.low:.1%} to {won.high:.1%})",
-        )
-    return table
+    found = []
+    names = config.eval_opponents
+    with progress.Display(console, len(names), plan.num_hands, plan.num_games) as display:
+        for name in names:
+            display.start(f"evaluating against {name}")
+            comparison = Comparison("trained policy", name)
+            policies = {"trained policy": policy, name: players.player(name)}
+            measure(comparison, policies, plan, display.update)
+            found.append(figures(comparison))
+    return found
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
