@@ -25,6 +25,7 @@ from agents.network import LearnedPolicy
 from agents.run_log import MetricLog, RunDirectory
 from agents.training import Training, usable_device
 from agents.training_display import TrainingDisplay
+from ginenv.opponents import Policy
 from ginenv.rules import Rules
 
 # What may change when a run is resumed; everything else decides what the run is.
@@ -247,7 +248,7 @@ def final_results(policy: LearnedPolicy, config: Config, console: Console) -> li
         for name in names:
             display.start(f"evaluating against {name}")
             comparison = Comparison("trained policy", name)
-            policies = {"trained policy": policy, name: players.player(name)}
+            policies: dict[str, Policy] = {"trained policy": policy, name: players.player(name)}
             measure(comparison, policies, plan, display.update)
             found.append(figures(comparison))
     return found
