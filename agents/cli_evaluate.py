@@ -8,14 +8,14 @@ import datetime as dt
 import difflib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, NoReturn
 
 from rich.console import Console
 
 import ginenv
-from agents import evaluation, plots, report
+from agents import evaluation, report
 from agents.evaluation import Comparison, Plan
 from agents.external import ExternalError
 from agents.players import BLOCK, Policy, player
@@ -51,7 +51,16 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Evaluate as the command line says; the exit status."""
     parser = _parser()
-    options = parser.parse_args(arguments)
+    try:
+        return _evaluate(parser, parser.parse_args(arguments))
+    except KeyboardInterrupt:  # while nothing is played
+        return 130
+    except OSError as error:
+        _say(Console(stderr=True), f"{parser.prog}: error: {error}")
+        return 1
+
+
+def _evaluate(parser: _Parser, options: argparse.Namespace) -> int:
     names, pairings = _checked_pairings(parser, options)
     plan = _checked_plan(parser, options)
     for option in ("json", "csv", "plot", "record"):
@@ -63,7 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for policy in policies.values():
             if hasattr(policy, "close"):
                 closing.callback(policy.close)
-        recorder = closing.enter_context(Recorder(options.record)) if options.record else None
+        recorder = None
+        if options.record:
+            closing.enter_context(_naming(options.record))
+            recorder = closing.enter_context(Recorder(options.record))
         display = Display(notes, len(pairings), plan.num_hands, plan.num_games)
         try:
             with display:
@@ -76,7 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except ExternalError as error:
             _say(notes, f"{parser.prog}: error: {error}")
             status = 1
-    return _report(parser, options, plan, names, pairings, status)
+        _report(options, plan, names, pairings, status)
+    return status
 
 
 def _parser() -> _Parser:
@@ -250,20 +263,19 @@ def _check_writable(parser: _Parser, option: str, path: str | None) -> None:
 
 
 def _report(
-    parser: _Parser,
     options: argparse.Namespace,
     plan: Plan,
     names: list[str],
     pairings: list[Comparison],
     status: int,
-) -> int:
-    """Prints and writes what has been measured; the exit status."""
+) -> None:
+    """Prints and writes what has been measured."""
     console = Console()
     if not console.is_terminal:
         console.width = 100 + 16 * len(names)  # a file has no width: keep the tables whole
     pairings = [pairing for pairing in pairings if pairing.hands or pairing.games]
     if not pairings:
-        return status
+        return
     content = _content(options, plan, pairings, status)
     if options.round_robin is not None:
         content |= _standings(names, pairings)
@@ -279,12 +291,7 @@ def _report(
                 f"{pairing.player} against {pairing.opponent}: --until {plan.until:g} was not "
                 f"reached in {hands.num_hands:,} hands",
             )
-    try:
-        _write_files(options, content, ranking if options.round_robin is not None else None)
-    except OSError as error:
-        _say(Console(stderr=True), f"{parser.prog}: error: {error}")
-        return status or 1
-    return status
+    _write_files(options, content, ranking if options.round_robin is not None else None)
 
 
 def _content(
@@ -329,15 +336,28 @@ def _write_files(
 ) -> None:
     comparisons = content["comparisons"]
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
+        with _naming(options.json), open(options.json, "w", encoding="utf-8") as file:
             report.write_json(file, content)
     if options.csv:
-        with open(options.csv, "w", encoding="utf-8", newline="") as file:
+        with _naming(options.csv), open(options.csv, "w", encoding="utf-8", newline="") as file:
             report.write_csv(file, comparisons)
-    if options.plot and ranking is not None:
-        plots.draw_round_robin(options.plot, ranking, comparisons, content["ratings"])
-    elif options.plot:
-        plots.draw_comparisons(options.plot, comparisons)
+    if options.plot:
+        from agents import plots  # Matplotlib takes its time
+
+        with _naming(options.plot):
+            if ranking is not None:
+                plots.draw_round_robin(options.plot, ranking, comparisons, content["ratings"])
+            else:
+                plots.draw_comparisons(options.plot, comparisons)
+
+
+@contextlib.contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Errors of writing a file, such as a full disk, name it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(f"cannot write {path!r}: {error.strerror}") from None
 
 
 def _say(console: Console, text: str) -> None:

@@ -151,7 +151,7 @@ class External:
         oldest = next(iter(unanswered))
 
         def fail(what: str, answer: str | None = None, game: int = oldest) -> ExternalError:
-            text = f"{self.command!r} {what}, asked about game {game}"
+            text = f"{self.command!r} {what} (asked about game {game})"
             return ExternalError(text, game, unanswered[game][1], answer)
 
         try:
@@ -173,9 +173,14 @@ class External:
             raise fail("wrote a line that is no object with game and action", text)
         game, name = answer["game"], answer["action"]
         if type(game) is not int or game not in unanswered:
-            raise fail(f"answered for game {game!r}, which is not waiting for an answer", text)
-        if name not in unanswered[game][1]["legal"]:
-            raise fail(f"chose {name!r}, which is not legal", text, game)
+            raise fail(
+                f"answered for game {_shortened(repr(game))}, which is not waiting for an answer",
+                text,
+            )
+        legal = unanswered[game][1]["legal"]
+        if name not in legal:
+            what = f"chose {_shortened(repr(name))}, which is not legal; legal is: "
+            raise fail(what + ", ".join(legal), text, game)
         return game, parse_action(name)
 
 
