@@ -23,12 +23,15 @@ class League:
     """Seats players at N games, hand by hand.
 
     In most games the learner plays both seats.  In a share of them one seat, drawn at random, is
-    an opponent's: a fixed player, or a snapshot of the learner's own past.
+    an opponent's: a fixed player, or a snapshot of the learner's own past.  All hands that begin in
+    one rollout meet the same two guests, so that each guest decides for many games at a time.
 
     Attributes:
         seated: ``(N, 2)`` int16, who plays each seat: 0 the learner, then the fixed players in the
             config's order, then the snapshots.
         snapshots: the earlier networks, oldest first.
+        guests: the fixed player and the snapshot that new hands meet now, by number; the learner's
+            own where there is none.
     """
 
     def __init__(self, config: Config, rng: np.random.Generator) -> None:
@@ -36,19 +39,26 @@ class League:
         self.rng = rng
         self.fixed: list[Policy] = [opponents.resolve(name) for name in config.opponents]
         self.snapshots: list[Network] = []
+        self.guests = (LEARNER, LEARNER)
         self.seated = np.zeros((config.num_games, 2), dtype=np.int16)
+        self.invite()
         self.seat_players(np.arange(config.num_games))
+
+    def invite(self) -> None:
+        """Draw the guests of the hands that begin from now on."""
+        fixed, past = self.rng.random(2)
+        snapshot = 1 + len(self.fixed) + int(past * len(self.snapshots))
+        self.guests = (
+            1 + int(fixed * len(self.fixed)) if self.fixed else LEARNER,
+            snapshot if self.snapshots else LEARNER,
+        )
 
     def seat_players(self, games: npt.NDArray[np.intp]) -> None:
         """Draw who plays the next hand of some games."""
-        share, seat, which = self.rng.random((3, len(games)))
+        share, seat = self.rng.random((2, len(games)))
         fixed = share < self.config.opponent_share
         past = ~fixed & (share < self.config.opponent_share + self.config.past_self_share)
-        player = np.zeros(len(games), dtype=np.int16)
-        player[fixed] = 1 + (which[fixed] * len(self.fixed)).astype(np.int16)
-        if self.snapshots:
-            first = 1 + len(self.fixed)
-            player[past] = first + (which[past] * len(self.snapshots)).astype(np.int16)
+        player = np.select([fixed, past], self.guests, LEARNER)
         self.seated[games] = LEARNER
         self.seated[games, (seat < 0.5).astype(np.intp)] = player
 
@@ -93,12 +103,14 @@ class League:
         """All that changes in training, as tensors and plain values."""
         return {
             "seated": torch.from_numpy(self.seated.copy()),
+            "guests": list(self.guests),
             "snapshots": [network.state_dict() for network in self.snapshots],
         }
 
     def load_state_dict(self, saved: dict[str, Any], network: Network) -> None:
         """Continue from `state_dict`; ``network`` gives the snapshots their shape."""
         self.seated = saved["seated"].numpy().copy()
+        self.guests = tuple(saved["guests"])
         self.snapshots = []
         for weights in saved["snapshots"]:
             past = copy.deepcopy(network).eval().requires_grad_(False)

@@ -106,6 +106,7 @@ def rollout(
     played = HandsPlayed()
     device = network.card_rule.device
     network.eval()
+    league.invite()
     for t in range(len(buffer.action)):
         with watch.measure("engine"):
             seen = view(state)

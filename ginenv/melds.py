@@ -384,33 +384,6 @@ def _checked_melds(melds: npt.ArrayLike) -> BitboardArray:
     return array
 
 
-def _stretches(lane: int) -> list[tuple[int, int]]:
-    """The stretches of neighbours in one suit: pairs of lowest rank and length."""
-    found, rank = [], 0
-    while lane >> rank:
-        length = 0
-        while lane >> (rank + length) & 1:
-            length += 1
-        if length:
-            found.append((rank, length))
-        rank += length + 1
-    return found
-
-
-def _split(rank: int, length: int) -> list[int]:
-    """The smallest ascending tuple of runs that covers a stretch: threes first, as they can."""
-    runs = []
-    while length:
-        size = 3 if length == 3 or length >= 6 else length
-        runs.append(((1 << size) - 1) << rank)
-        rank, length = rank + size, length - size
-    return runs
-
-
-def _lane_points(lane: int) -> int:
-    return sum(min(rank + 1, 10) for rank in range(13) if lane >> rank & 1)
-
-
 def _tables() -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], BitboardArray]:
     """What a suit's 13 bits say.
 
@@ -418,16 +391,21 @@ def _tables() -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], BitboardA
         ``(8192,)`` points; ``(8192,)`` points outside runs; ``(4, 8192, 4)`` bitboards of the runs
         by suit, ascending, 0 = none.
     """
-    points = np.zeros(cards.LANE + 1, dtype=np.uint16)
-    loose = np.zeros_like(points)
-    runs = np.zeros((cards.LANE + 1, 4), dtype=BITBOARD)
-    for lane in range(1, cards.LANE + 1):
-        found = [r for at, n in _stretches(lane) if n >= 3 for r in _split(at, n)]
-        runs[lane, : len(found)] = found
-        points[lane] = _lane_points(lane)
-        loose[lane] = _lane_points(lane ^ sum(found))
+    lanes = np.arange(cards.LANE + 1, dtype=BITBOARD)
+    ranks = np.arange(13, dtype=np.uint64)
+    points = (lanes[:, None] >> ranks & _ONE) @ np.minimum(ranks + _ONE, 10)
+    left = _run_cards(lanes)
+    loose = points[lanes ^ left]
+    runs = np.zeros((len(lanes), 4), dtype=BITBOARD)
+    for column in range(runs.shape[1]):
+        lowest = left & (~left + _ONE)
+        stretch = left & ~(left + lowest)
+        # The smallest tuple of runs begins with the lowest three cards, if runs cover the rest.
+        length = cards.count(stretch)
+        runs[:, column] = np.where((length == 3) | (length >= 6), lowest * np.uint64(7), stretch)
+        left ^= runs[:, column]
     shifts = np.arange(0, 64, 16, dtype=np.uint64)
-    return points, loose, runs << shifts[:, None, None]
+    return points.astype(np.uint16), loose.astype(np.uint16), runs << shifts[:, None, None]
 
 
 _POINTS, _LOOSE_POINTS, _RUNS = _tables()
