@@ -7,9 +7,9 @@ read from it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import pickle
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,9 +50,11 @@ def save(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
             os.fsync(file.fileno())
         os.replace(part, path)
     except (OSError, RuntimeError) as error:  # torch reports a full disk as a RuntimeError
-        part.unlink(missing_ok=True)
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise OSError(f"cannot write checkpoint {path}: {reason}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -67,17 +69,23 @@ def load(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise CheckpointError(f"{path} is a directory, not a checkpoint")
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
+            # torch reads nothing into a part that a flipped bit marks as a directory.
+            marked = [part.filename for part in archive.infolist() if part.external_attr & 0x10]
         if damaged is not None:
             raise CheckpointError(f"{path} is damaged: the checksum of {damaged} does not match")
+        if marked:
+            raise CheckpointError(f"{path} is damaged: {marked[0]} is marked as a directory")
         content = torch.load(path, map_location="cpu", weights_only=True)
+    except CheckpointError:
+        raise
     except FileNotFoundError:
         raise CheckpointError(f"there is no checkpoint {path}") from None
     except OSError as error:
         raise CheckpointError(f"cannot read {path}: {error.strerror or error}") from None
     except zipfile.BadZipFile:
         raise CheckpointError(f"{path} is no checkpoint, or was cut off") from None
-    except (pickle.UnpicklingError, RuntimeError, EOFError, NotImplementedError) as error:
-        reason = str(error).splitlines()[0]
+    except Exception as error:  # a damaged file fails in more ways than one can list
+        reason = (str(error) or type(error).__name__).splitlines()[0]
         raise CheckpointError(f"{path} is no checkpoint of ginenv: {reason}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise CheckpointError(f"{path} is no checkpoint of ginenv")
