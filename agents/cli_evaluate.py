@@ -68,28 +68,39 @@ def _evaluate(parser: _Parser, options: argparse.Namespace) -> int:
     policies = {name: _checked_player(parser, name, options) for name in names}
     notes = Console(stderr=True)
     status = 0
+    try:
+        _play(notes, options.record, plan, policies, pairings)
+    except KeyboardInterrupt:
+        _say(notes, f"{parser.prog}: interrupted; this is what has been measured so far")
+        status = 130
+    except (ExternalError, OSError) as error:
+        _say(notes, f"{parser.prog}: error: {error}")
+        status = 1
+    _report(options, plan, names, pairings, status)
+    return status
+
+
+def _play(
+    notes: Console,
+    record: str | None,
+    plan: Plan,
+    policies: dict[str, Policy],
+    pairings: list[Comparison],
+) -> None:
     with contextlib.ExitStack() as closing:
         for policy in policies.values():
             if hasattr(policy, "close"):
                 closing.callback(policy.close)
         recorder = None
-        if options.record:
-            closing.enter_context(_naming(options.record))
-            recorder = closing.enter_context(Recorder(options.record))
-        display = Display(notes, len(pairings), plan.num_hands, plan.num_games)
-        try:
-            with display:
-                for pairing in pairings:
-                    display.start(f"{pairing.player} against {pairing.opponent}")
-                    evaluation.measure(pairing, policies, plan, display.update, recorder)
-        except KeyboardInterrupt:
-            _say(notes, f"{parser.prog}: interrupted; this is what has been measured so far")
-            status = 130
-        except ExternalError as error:
-            _say(notes, f"{parser.prog}: error: {error}")
-            status = 1
-        _report(options, plan, names, pairings, status)
-    return status
+        if record is not None:
+            closing.enter_context(_naming(record))
+            recorder = closing.enter_context(Recorder(record))
+        display = closing.enter_context(
+            Display(notes, len(pairings), plan.num_hands, plan.num_games)
+        )
+        for pairing in pairings:
+            display.start(f"{pairing.player} against {pairing.opponent}")
+            evaluation.measure(pairing, policies, plan, display.update, recorder)
 
 
 def _parser() -> _Parser:
