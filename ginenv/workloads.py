@@ -84,8 +84,8 @@ class Table:
         return len(self.state)
 
 
-def _prepared(prepare: Callable[[], Callable[[], int]]) -> Callable[[float], float]:
-    """A workload's ``run`` from work that is set up at its first use."""
+def prepared(prepare: Callable[[], Callable[[], int]]) -> Callable[[float], float]:
+    """A workload's ``run`` of work that is set up at its first use; ``rate`` of what it does."""
     work: list[Callable[[], int]] = []
 
     def run(seconds: float) -> float:
@@ -101,7 +101,7 @@ def decisions(num_games: int, observation: str, goal: float | None = None) -> Wo
     return Workload(
         f"{num_games:,} games, {observation}",
         "decisions/s",
-        _prepared(lambda: Table(num_games, observation).play),
+        prepared(lambda: Table(num_games, observation).play),
         goal,
     )
 
@@ -113,7 +113,7 @@ def deadwood(num_hands: int = 45_000) -> Workload:
         hands = random_hands(np.random.default_rng(SEED), num_hands)
         return lambda: len(melds.deadwood(hands))
 
-    run = _prepared(prepare)
+    run = prepared(prepare)
     name = f"deadwood, {num_hands:,} hands at a time"
     return Workload(name, "ns/hand", lambda s: 1e9 / run(s), 40, more_is_better=False)
 
@@ -125,7 +125,7 @@ def settlements(num_knocks: int = 1000) -> Workload:
         knockers, defenders = knocks(np.random.default_rng(SEED), num_knocks)
         return lambda: len(settle(knockers, defenders).points)
 
-    run = _prepared(prepare)
+    run = prepared(prepare)
     name = f"settle, {num_knocks:,} knocks at a time"
     return Workload(name, "µs/knock", lambda s: 1e6 / run(s), 5, more_is_better=False)
 
@@ -152,7 +152,7 @@ def pettingzoo_steps() -> Workload:
 
         return play
 
-    return Workload("PettingZoo environment, with last()", "steps/s", _prepared(prepare), 5000)
+    return Workload("PettingZoo environment, with last()", "steps/s", prepared(prepare), 5000)
 
 
 def state_bytes() -> Workload:
