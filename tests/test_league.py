@@ -30,6 +30,13 @@ def league(num_games=16, seed=0, **changes):
     return League(tiny(num_games=num_games, **changes), np.random.default_rng(seed))
 
 
+def seated_over_time(seats):
+    """Seat players as if the games had begun in many different rollouts."""
+    for games in np.array_split(np.arange(len(seats.seated)), 20):
+        seats.invite()
+        seats.seat_players(games)
+
+
 def within_binomial_error(count, total, share):
     """Within 4.5 standard deviations: wrong once in 150,000 true cases."""
     return abs(count - total * share) <= 4.5 * np.sqrt(total * share * (1 - share))
@@ -41,18 +48,44 @@ def within_binomial_error(count, total, share):
 def test_opponents_get_their_shares_and_either_seat():
     n = 20_000
     seats = league(n, opponent_share=0.3, past_self_share=0.2)
-    for mark in range(2):
-        seats.add_snapshot(network(mark))
+    seats.add_snapshot(network(0))
+    seats.invite()
     seats.seat_players(np.arange(n))
     others = seats.seated != LEARNER
     assert not others.all(axis=1).any(), "the learner plays at least one seat of every game"
     by_game = seats.seated.max(axis=1)
     assert within_binomial_error((by_game == LEARNER).sum(), n, 0.5)
-    for player, share in {1: 0.15, 2: 0.15, FIRST_SNAPSHOT: 0.1, FIRST_SNAPSHOT + 1: 0.1}.items():
+    fixed, past = seats.guests
+    for player, share in {fixed: 0.3, past: 0.2}.items():
         rows = by_game == player
         assert within_binomial_error(rows.sum(), n, share), player
         assert within_binomial_error(others[rows, 0].sum(), rows.sum(), 0.5), player
-    assert by_game.max() == FIRST_SNAPSHOT + 1
+
+
+def test_every_opponent_is_invited_equally_often():
+    n = 6_000
+    seats = league()
+    for mark in range(2):
+        seats.add_snapshot(network(mark))
+    invited = np.zeros((n, 2), dtype=int)
+    for guests in invited:
+        seats.invite()
+        guests[:] = seats.guests
+    assert set(invited[:, 0]) == {1, 2}
+    assert set(invited[:, 1]) == {FIRST_SNAPSHOT, FIRST_SNAPSHOT + 1}
+    for column in range(2):
+        first = invited[:, column] == invited[:, column].min()
+        assert within_binomial_error(first.sum(), n, 0.5)
+
+
+def test_new_guests_come_to_new_hands_only():
+    seats = league(1_000, opponent_share=0.5, past_self_share=0.5)
+    before = seats.seated.copy()
+    while seats.guests[0] == before.max():
+        seats.invite()
+    assert (seats.seated == before).all()
+    seats.seat_players(np.arange(1_000))
+    assert seats.seated.max() == seats.guests[0] != before.max()
 
 
 def test_without_snapshots_the_learner_plays_itself_instead():
@@ -84,9 +117,9 @@ def test_all_games_against_opponents_and_none():
 
 def test_each_decision_is_asked_of_the_player_who_sits_there():
     n = 400
-    seats = league(n, opponent_share=0.5, past_self_share=0.5)
+    seats = league(n, opponent_share=0.5, past_self_share=0.4)
     seats.add_snapshot(network(1))
-    seats.seat_players(np.arange(n))
+    seated_over_time(seats)
     asked = {}
 
     def asking(number):
@@ -112,11 +145,13 @@ def test_each_decision_is_asked_of_the_player_who_sits_there():
 
 def test_opponents_play_legal_actions_only():
     n = 64
-    seats = league(n, opponent_share=0.5, past_self_share=0.5)
+    seats = league(n, opponent_share=0.5, past_self_share=0.4)
     seats.add_snapshot(network(0.3))
+    seated_over_time(seats)
     rng = np.random.default_rng(2)
     state = engine.deal(rng, n)
     for _ in range(120):
+        seats.invite()
         legal = engine.legal_actions(state)
         actions = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
         _, who = seats.to_move(state)
@@ -157,7 +192,7 @@ def test_who_sits_at_a_table_stays_there_when_another_snapshot_is_dropped(seed):
     seats = league(200, seed, opponent_share=0.2, past_self_share=0.8, max_snapshots=4)
     for mark in range(4):
         seats.add_snapshot(network(mark))
-    seats.seat_players(np.arange(200))
+    seated_over_time(seats)
     old = marks(seats)
     before = seats.seated.copy()
     seats.add_snapshot(network(4))
@@ -180,8 +215,9 @@ def test_who_sits_at_a_table_stays_there_when_another_snapshot_is_dropped(seed):
 def test_the_only_snapshot_makes_room_for_the_next():
     seats = league(100, opponent_share=0, past_self_share=1, max_snapshots=1)
     seats.add_snapshot(network(0))
-    seats.seat_players(np.arange(100))
+    seated_over_time(seats)
     before = seats.seated.copy()
+    assert before.any()
     seats.add_snapshot(network(1))
     assert marks(seats) == [1]
     assert (seats.seated == before).all()
@@ -191,11 +227,12 @@ def test_a_league_goes_on_from_what_it_saved():
     seats = league(100, opponent_share=0.3, past_self_share=0.5)
     for mark in range(2):
         seats.add_snapshot(network(mark))
-    seats.seat_players(np.arange(100))
+    seated_over_time(seats)
     saved = seats.state_dict()
     fresh = league(100, seed=9, opponent_share=0.3, past_self_share=0.5)
     fresh.load_state_dict(saved, network(7))
     assert marks(fresh) == marks(seats)
     assert (fresh.seated == seats.seated).all()
+    assert fresh.guests == seats.guests
     seats.seated[:] = 0
     assert fresh.seated.any(), "what was loaded shares no memory with what was saved"
