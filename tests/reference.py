@@ -141,8 +141,7 @@ class ReferenceGame:
     def _discard(self, card):
         self.pile.append(card)
         self.discarded[self.player].add(card)
-        self.drawn = -1
-        self.turn += 1
+        self._end_turn()
         if len(self.stock) <= self.rules.stock_floor or self.turn >= self.rules.max_turns:
             self.phase = OVER
             self.result = "VOID"
@@ -150,7 +149,12 @@ class ReferenceGame:
             self.phase = DRAW
             self.player = 1 - self.player
 
+    def _end_turn(self):
+        self.drawn = -1
+        self.turn += 1
+
     def _settle(self):
+        self._end_turn()
         knocker, defender = self.player, 1 - self.player
         settlement = brute.settle(
             frozenset(self.hands[knocker]), frozenset(self.hands[defender]), self.rules

@@ -83,7 +83,7 @@ def test_both_seats_know_what_the_slow_twin_says(preset, style):
 @pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: style.__name__)
 def test_both_seats_know_what_the_slow_twin_says_for_long(style):
-    assert_views(1, Rules(target_score=50, stock_floor=0), style, num_games=100, num_hands=8)
+    assert_views(1, Rules(target_score=50, stock_floor=0), style, num_games=40, num_hands=4)
 
 
 def middle_of_games(seed, preset="standard", num_games=40):
