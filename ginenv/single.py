@@ -73,6 +73,7 @@ class GinRummyEnv(gymnasium.Env):
         self._row = GinRummyVectorEnv(
             1, opponent, rules, episode, observation, AutoresetMode.DISABLED, render_mode, reveal
         )
+        self.rules = self._row.rules
         self.render_mode = render_mode
         self.observation_space = self._row.single_observation_space
         self.action_space: Actions = self._row.single_action_space
