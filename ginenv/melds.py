@@ -318,7 +318,7 @@ def _melds_of(hands: BitboardArray, in_sets: BitboardArray) -> BitboardArray:
     """``(N, 3)`` uint64 melds, ascending, absent ones last, once the cards in sets are chosen."""
     sets = in_sets[:, None] & _RANKS
     lanes = np.ascontiguousarray(hands ^ in_sets).view(cards.LANES).reshape(-1, 4)
-    runs = _RUNS[np.arange(4), lanes].reshape(len(hands), -1)
+    runs = _RUNS[np.arange(4), lanes].reshape(len(hands), 4 * _RUNS.shape[2])
     found = np.concatenate([sets, runs], axis=1)
     found[found == 0] = _ABSENT
     found.sort(axis=1)

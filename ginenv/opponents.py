@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ginenv.uniform import random_actions
 from ginenv.view import View
 
 Policy: TypeAlias = Callable[[View, np.random.Generator], npt.NDArray[Any]]
@@ -71,8 +72,7 @@ def resolve(player: str | Policy) -> Policy:
 
 def random_legal(view: View, rng: np.random.Generator) -> npt.NDArray[np.intp]:
     """Every legal action with the same probability."""
-    keys = rng.random(view.action_mask.shape)
-    return np.asarray(np.where(view.action_mask, keys, -1.0).argmax(axis=1))
+    return random_actions(view.action_mask, rng)
 
 
 register("random", lambda: random_legal)
