@@ -18,6 +18,7 @@ from ginenv import cards, engine, melds
 from ginenv.cards import BitboardArray
 from ginenv.rules import KNOCK, Phase, settle
 from ginenv.state import FIELDS, State
+from ginenv.uniform import random_actions
 from ginenv.view import View, encode, observation_size, view
 
 SEED = 0
@@ -52,15 +53,6 @@ def rate(work: Callable[[], int], seconds: float) -> float:
     while (passed := process_time() - start) < seconds or not done:
         done += work()
     return done / passed
-
-
-def random_actions(mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """A random legal action a row, ``(N, 108)`` bool to ``(N,)``; every row must have one."""
-    num_games, num_actions = mask.shape
-    legal = np.flatnonzero(mask)
-    start = np.searchsorted(legal, np.arange(num_games + 1) * num_actions)
-    choice = start[:-1] + (rng.random(num_games) * np.diff(start)).astype(np.int64)
-    return legal[choice] - np.arange(num_games) * num_actions
 
 
 class Table:
