@@ -281,7 +281,7 @@ def _report(
     status: int,
 ) -> None:
     """Prints and writes what has been measured."""
-    console = Console()
+    console = Console(highlight=False)
     if not console.is_terminal:
         console.width = 100 + 16 * len(names)  # a file has no width: keep the tables whole
     pairings = [pairing for pairing in pairings if pairing.hands or pairing.games]
