@@ -108,17 +108,12 @@ def test_the_view_itself_stays_as_it_is():
 # Invariance
 
 
-def same_up_to_ties(seen):
-    """Rows where two suits differ, but not in what they are ordered by."""
-    lanes = {
-        name: getattr(seen, name).view("<u2").reshape(-1, 4)
-        for name in ("hand", "unseen", "pile", "opponent_known", "opponent_discards")
-    }
+def has_tied_suits(seen):
+    """``(N,)``: two suits agree in what they are ordered by, own cards and unseen cards."""
+    hand, unseen = (board.view("<u2").reshape(-1, 4) for board in (seen.hand, seen.unseen))
     tied = np.zeros(len(seen), dtype=bool)
     for a, b in itertools.combinations(range(4), 2):
-        tied |= (lanes["hand"][:, a] == lanes["hand"][:, b]) & (
-            lanes["unseen"][:, a] == lanes["unseen"][:, b]
-        )
+        tied |= (hand[:, a] == hand[:, b]) & (unseen[:, a] == unseen[:, b])
     return tied
 
 
@@ -128,8 +123,8 @@ def test_the_policy_plays_alike_in_all_24_namings_of_the_suits(policy, rules):
     seen = view(state)
     chosen = policy(seen, np.random.default_rng(0))
     probabilities, value = policy.explain(seen)
-    tied = same_up_to_ties(seen)
-    assert tied.mean() < 0.05
+    tied = has_tied_suits(seen)
+    assert tied.mean() < 0.02, "too rare to matter: about one position in 700"
     differs = np.zeros(len(seen), dtype=bool)
     for suits in PERMUTATIONS:
         other = view(relabelled(state, suits))
