@@ -14,52 +14,77 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import features
+from agents.features import Plane
 from ginenv import cards, melds
-from ginenv.rules import (
-    DECLARE_BIG_GIN,
-    DRAW_STOCK,
-    KNOCK,
-    NO_ACTION,
-    PASS,
-    TAKE_PILE,
-    Phase,
-)
+from ginenv.cards import BitboardArray
+from ginenv.rules import DECLARE_BIG_GIN, DRAW_STOCK, KNOCK, NO_ACTION, PASS, TAKE_PILE, Phase
 from ginenv.view import NOT_HELD, View
 
 Actions = npt.NDArray[np.int64]
 
-_NEVER = -1  # a knock threshold that no deadwood reaches
+ANYTHING = 10  # no rule lets a player knock with more deadwood
+NOTHING = 0  # gin only
+_NO_REACH = np.inf
 
 
 @dataclass(frozen=True)
 class Style:
-    """The thresholds of a scripted bot; the defaults are `greedy`'s.
+    """The thresholds of a bot; the defaults are `greedy`'s.
+
+    A turn here is a player's own: the first is turn 0.  The *worth* of a card, in points, is what
+    it is hoped to bring in melds of one's own, and what it would bring the opponent in melds of
+    his, less the points that it costs as deadwood: a bot throws the loose card of least worth.
 
     Attributes:
         overlooks: chance to overlook a pile card that it would take.
-        slips: chance that a discard is any loose card instead of the best.
-        keep: points of deadwood that one expected meld of its own is worth, in the first turn.
+        slips: chance to throw any of its loose cards instead.
+        keep: points that one expected meld of its own is worth on turn 0.
         fade: what is left of ``keep`` a turn later.
-        danger: points of deadwood that one expected meld of the opponent costs.
-        live: chance, to weigh own melds with, that an unseen card comes.
-        unseen: chance, to weigh his melds with, that the opponent holds an unseen card.
-        early: knocks with this much deadwood or less in the first ``early_turns`` own turns.
-        early_turns: how many own turns are early.
-        late: knocks with this much deadwood or less after that.
-        stock_low: with so many cards in the stock or fewer it knocks whenever it can.
+        live: chance of a card that may still come, as against one in hand, when melds are expected.
+        melded: the same of a card that has its place in a meld already.
+        counts_dead: knows which cards cannot come any more, instead of hoping for them all.
+        danger: points that one expected meld of the opponent costs.
+        reach: takes the pile card without a meld, too, if it is worth so many points more than the
+            card that it would throw.
+        reach_turns: the turns in which it does.
+        early: most deadwood to knock with in the early turns.
+        early_turns: the early turns.
+        late: most deadwood to knock with after them.
+        hold: waits for gin when so many live cards, or more, would give it gin.
+        stock_low: knocks whenever it can when the stock has so many cards or fewer.
     """
 
     overlooks: float = 0.0
     slips: float = 0.0
     keep: float = 0.0
-    fade: float = 0.9
+    fade: float = 1.0
+    live: float = 0.2
+    melded: float = 0.3
+    counts_dead: bool = True
     danger: float = 0.0
-    live: float = 0.25
-    unseen: float = 0.3
-    early: int = 10
+    reach: float = _NO_REACH
+    reach_turns: int = 0
+    early: int = ANYTHING
     early_turns: int = 0
-    late: int = 10
+    late: int = ANYTHING
+    hold: int = cards.NUM_CARDS
     stock_low: int = 0
+
+
+_NORMAL = Style(overlooks=0.1, slips=0.1, keep=30.0, fade=0.9, counts_dead=False)
+_HARD = replace(
+    _NORMAL, overlooks=0.0, slips=0.0, counts_dead=True, danger=6.0, reach=14.0, reach_turns=3
+)
+_CRAZY = replace(_HARD, keep=35.0, early_turns=6, late=5, hold=3, stock_low=3)
+
+STYLES: dict[str, Style] = {
+    "greedy": Style(),
+    "patient": Style(late=NOTHING),
+    "easy": Style(overlooks=0.4, slips=0.5),
+    "normal": _NORMAL,
+    "hard": _HARD,
+    "crazy": _CRAZY,
+}
 
 
 @dataclass(frozen=True)
@@ -81,54 +106,105 @@ class Scripted:
 
     def _draws(self, view: View, rng: np.random.Generator) -> Actions:
         """The pile card if it is wanted; else the stock, or a pass on the first upcard."""
-        wanted = wants_upcard(view)
+        wanted = melds_upcard(view)
+        if self.style.reach_turns:
+            early = np.flatnonzero(~wanted & (own_turn(view) < self.style.reach_turns))
+            if early.size:
+                wanted[early] = self._reaches(view[early])
         if self.style.overlooks:
             wanted &= rng.random(len(view)) >= self.style.overlooks
         otherwise = np.where(view.phase == Phase.UPCARD, PASS, DRAW_STOCK)
         return np.where(wanted, TAKE_PILE, otherwise).astype(np.int64)
 
+    def _reaches(self, view: View) -> npt.NDArray[np.bool_]:
+        """Whether a pile card that makes no meld is worth much more than the least worthy card."""
+        taken = cards.bit_of(view.upcard)
+        in_sets, in_runs = melds.meld_cards(view.hand)
+        loose = view.hand ^ in_sets ^ in_runs
+        worth = self._worth(view, view.hand | taken, features.plane(loose | taken))
+        offered = worth[np.arange(len(view)), view.upcard]
+        worth[cards.planes(loose) == 0] = np.inf
+        return offered > worth.min(axis=1) + self.style.reach
+
     def _discards(self, view: View, rng: np.random.Generator) -> Actions:
         """A discard, or the end of the hand: big gin, gin or a knock."""
+        loose = loose_cards(view)
+        thrown = self._throws(view, loose)
+        if self.style.slips:
+            slipping = np.flatnonzero(rng.random(len(view)) < self.style.slips)
+            throwable = loose[slipping] & (view.deadwood_after[slipping] != NOT_HELD)
+            thrown[slipping] = any_of(throwable, thrown[slipping], rng)
+        actions = thrown.astype(np.int64)
         after = view.deadwood_after
         least = after.min(axis=1)
-        actions = self._thrown(view, rng).astype(np.int64)
-        knocking = np.flatnonzero(self._knocks(view, least))
+        knocking = np.flatnonzero(self._knocks(view, least, thrown))
         actions[knocking] = KNOCK + after[knocking].argmin(axis=1)
         if view.rules.big_gin:
-            gin = np.flatnonzero(least == 0)
-            big = gin[melds.deadwood(view.hand[gin]) == 0]
-            actions[big] = DECLARE_BIG_GIN
+            actions[view.deadwood == 0] = DECLARE_BIG_GIN
         return actions
 
-    def _thrown(self, view: View, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    def _throws(self, view: View, loose: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+        """The card to part with, ``(N,)``: the loose card of least worth.
+
+        Without a loose card that may be thrown, the one that leaves the least deadwood.
+        """
+        thrown = view.deadwood_after.argmin(axis=1)
+        if self.style.keep:
+            worth = self._worth(view, view.hand, loose.reshape(-1, 4, 13))
+            worth[~loose | (view.deadwood_after == NOT_HELD)] = np.inf
+            least = worth.argmin(axis=1)
+            some = np.isfinite(worth[np.arange(len(view)), least])
+            thrown = np.where(some, least, thrown)
+        return thrown
+
+    def _worth(
+        self, view: View, hand: BitboardArray, loose: Plane | npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.float32]:
+        """The worth of each card, ``(N, 52)`` points.
+
+        Args:
+            view: N decisions.
+            hand: ``(N,)`` uint64, own cards, the pile card among them if it is weighed.
+            loose: those of them that are in no meld, as a plane.
+        """
         style = self.style
-        cost: npt.NDArray[np.floating] | npt.NDArray[np.int16] = view.deadwood_after
-        if style.keep or style.danger:
-            cost = cost + style.danger * _flat(features.danger(view, style.unseen))
-            weight = style.keep * style.fade ** (view.turn // 2)
-            cost += weight[:, None] * _flat(features.keeping(view, style.live))
-            cost[view.deadwood_after == NOT_HELD] = np.inf
-        best = cost.argmin(axis=1)
-        if style.slips:
-            slipping = np.flatnonzero(rng.random(len(view)) < style.slips)
-            best[slipping] = any_loose_card(view[slipping], rng)
-        return best
+        may_come = view.unseen if style.counts_dead else cards.FULL_DECK & ~hand
+        there = np.float32(style.melded) * features.plane(hand)
+        there += np.float32(1 - style.melded) * loose
+        there += np.float32(style.live) * features.plane(may_come)
+        keep = np.float32(style.keep) * np.float32(style.fade) ** own_turn(view)
+        worth = features.meld_chances(there) * keep.astype(np.float32)[:, None, None]
+        if style.danger:
+            his = features.meld_chances(features.opponent_holds(view))
+            worth += np.float32(style.danger) * his
+        return worth.reshape(len(view), cards.NUM_CARDS) - cards.CARD_POINTS
 
-    def _knocks(self, view: View, deadwood: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
-        """Whether to knock with this much deadwood, ``(N,)``; gin always."""
+    def _knocks(
+        self, view: View, deadwood: npt.NDArray[np.int16], thrown: npt.NDArray[np.intp]
+    ) -> npt.NDArray[np.bool_]:
+        """Whether to knock with this much deadwood rather than to throw that card; gin always."""
         style = self.style
-        most = np.where(view.turn // 2 < style.early_turns, style.early, style.late)
-        most = np.where(view.stock_size <= style.stock_low, 10, most)
-        return (deadwood == 0) | (deadwood <= np.minimum(most, view.knock_limit))
+        most = np.where(own_turn(view) < style.early_turns, style.early, style.late)
+        knocks = deadwood <= np.minimum(most, view.knock_limit)
+        if style.hold < cards.NUM_CARDS:
+            near = np.flatnonzero(knocks & (deadwood > 0))
+            waiting = view.hand[near] ^ cards.CARD_BIT[thrown[near]]
+            knocks[near] = features.gin_outs(waiting, view.unseen[near]) < style.hold
+        return knocks | (view.stock_size <= style.stock_low) & (deadwood <= view.knock_limit)
 
 
-def wants_upcard(view: View) -> npt.NDArray[np.bool_]:
+def own_turn(view: View) -> npt.NDArray[np.int16]:
+    """The turns that this player has had in the hand, ``(N,)``."""
+    return view.turn // np.int16(2)
+
+
+def melds_upcard(view: View) -> npt.NDArray[np.bool_]:
     """Whether the pile card enters a meld and lowers the deadwood, ``(N,)`` bool.
 
-    Few pile cards fit anything, and only those rows are worked out.
+    Few pile cards make a meld with two of the hand, and only those rows are worked out.
     """
     wanted = np.zeros(len(view), dtype=bool)
-    rows = np.flatnonzero(features.fits(view.hand, view.upcard))
+    rows = np.flatnonzero(features.completing(view.hand) & cards.bit_of(view.upcard))
     if rows.size:
         some = view[rows]
         enlarged = melds.deadwood(some.hand | cards.bit_of(some.upcard))
@@ -137,29 +213,26 @@ def wants_upcard(view: View) -> npt.NDArray[np.bool_]:
     return wanted
 
 
-def any_loose_card(view: View, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """A random card that is in no meld, ``(N,)``; any that may be thrown if there is none."""
-    in_sets, in_runs = melds.meld_cards(view.hand)
-    throwable = view.deadwood_after != NOT_HELD
-    loose = throwable & (cards.planes(view.hand & ~(in_sets | in_runs)) != 0)
-    weight = loose + throwable * 1e-9
-    keys = rng.random(weight.shape) * weight
-    return np.asarray(keys.argmax(axis=1))
+def loose_cards(view: View) -> npt.NDArray[np.bool_]:
+    """The cards of an eleven-card hand that some best arrangement leaves out, ``(N, 52)`` bool.
+
+    Without such a card the deadwood is its points less.  The card just taken from the pile, which
+    may not be thrown, is looked at by itself.
+    """
+    loose = view.deadwood_after + cards.CARD_POINTS == view.deadwood[:, None]
+    taken = np.flatnonzero(view.drawn >= 0)
+    card = view.drawn[taken]
+    without = melds.deadwood(view.hand[taken] ^ cards.CARD_BIT[card])
+    loose[taken, card] = without + cards.CARD_POINTS[card] == view.deadwood[taken]
+    return loose
 
 
-def _flat(plane: features.Plane) -> features.Plane:
-    return plane.reshape(len(plane), cards.NUM_CARDS)
+def any_of(
+    loose: npt.NDArray[np.bool_], otherwise: npt.NDArray[np.intp], rng: np.random.Generator
+) -> npt.NDArray[np.intp]:
+    """A random one of each row's cards, ``(N, 52)`` bool to ``(N,)``; without any, the other."""
+    drawn = (rng.random(loose.shape) * loose).argmax(axis=1)
+    return np.where(loose.any(axis=1), drawn, otherwise)
 
-
-_HARD = Style(keep=8.0, live=0.1, danger=4.0, unseen=0.2)
-
-STYLES: dict[str, Style] = {
-    "greedy": Style(),
-    "patient": Style(late=_NEVER),
-    "easy": Style(overlooks=0.4, slips=0.5),
-    "normal": Style(overlooks=0.1, slips=0.1),
-    "hard": _HARD,
-    "crazy": replace(_HARD, early_turns=4, late=_NEVER, stock_low=6),
-}
 
 greedy, patient, easy, normal, hard, crazy = (Scripted(style) for style in STYLES.values())
