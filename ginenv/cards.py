@@ -159,20 +159,20 @@ def pack_bits(fields: Sequence[tuple[BitboardArray, int]]) -> npt.NDArray[np.uin
     position = 0
     for values, width in fields:
         word, shift = divmod(position, 64)
-        words[:, word] |= values << np.uint64(shift)
+        words[:, word] |= values << _SHIFT[shift]
         if shift + width > 64:
-            words[:, word + 1] |= values >> np.uint64(64 - shift)
+            words[:, word + 1] |= values >> _SHIFT[64 - shift]
         position += width
     return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
 
 
 def squeeze(bitboards: BitboardArray) -> BitboardArray:
     """Close the gaps between the lanes, so that bit c is card c: ``(...)`` to ``(...)``."""
-    spades, hearts, diamonds, clubs = (np.uint64(LANE << (16 * suit)) for suit in range(4))
+    spades, hearts, diamonds, clubs = _SUIT_CARDS
     dense = bitboards & spades
-    dense |= (bitboards & hearts) >> np.uint64(3)
-    dense |= (bitboards & diamonds) >> np.uint64(6)
-    dense |= (bitboards & clubs) >> np.uint64(9)
+    dense |= (bitboards & hearts) >> _SHIFT[3]
+    dense |= (bitboards & diamonds) >> _SHIFT[6]
+    dense |= (bitboards & clubs) >> _SHIFT[9]
     return dense
 
 
@@ -183,4 +183,6 @@ def planes(bitboards: BitboardArray) -> npt.NDArray[np.uint8]:
 
 _EVERY_SUIT = np.uint64(EVERY_SUIT)
 _TOP_LANE = np.uint64(48)
+_SHIFT = [np.uint64(places) for places in range(65)]
+_SUIT_CARDS = [np.uint64(LANE << (16 * suit)) for suit in range(4)]
 _BIT_OR_NONE = np.append(CARD_BIT, np.zeros(1, dtype=BITBOARD))

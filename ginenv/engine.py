@@ -131,7 +131,7 @@ def legal_mask(
         deadwood: where they are known already, ``(N,)`` of the hand and ``(N, 52)`` after each
             discard.
     """
-    discarding = np.flatnonzero(phase == Phase.DISCARD)
+    discarding = (phase == Phase.DISCARD).nonzero()[0]
     throwable = throwable_cards(phase, hand, drawn)
     knocks = np.zeros(len(phase), dtype=BITBOARD)
     if deadwood is None:
@@ -176,14 +176,17 @@ def step(state: State, actions: npt.ArrayLike) -> Outcome:
     actions = _checked_actions(state, actions)
     kinds = _KIND.take(actions, mode="wrap")
     legal = _ALLOWED.reshape(-1).take(state.phase * len(_Kind) + kinds)
-    by_kind = [np.flatnonzero(kinds == kind) for kind in range(_Kind.WAIT)]
+    by_kind = [(kinds == kind).nonzero()[0] for kind in range(_Kind.WAIT)]
     discards, knocks, stock_draws, takes, passes, big_gins = by_kind
     thrown = cards.CARD_BIT.take(actions[discards])
     knocked = cards.CARD_BIT.take(actions[knocks] - rulebook.KNOCK)
-    legal[discards] &= _may_throw(state, discards, thrown)
-    legal[knocks] &= _may_throw(state, knocks, knocked)
-    legal[knocks] &= _within_limit(state, knocks, knocked)
-    legal[big_gins] &= _is_big_gin(state, big_gins)
+    if discards.size:
+        legal[discards] &= _may_throw(state, discards, thrown)
+    if knocks.size:
+        legal[knocks] &= _may_throw(state, knocks, knocked)
+        legal[knocks] &= _within_limit(state, knocks, knocked)
+    if big_gins.size:
+        legal[big_gins] &= _is_big_gin(state, big_gins)
     if not legal.all():
         raise ValueError(_complaint(state, actions, int(np.flatnonzero(~legal)[0])))
 
@@ -238,7 +241,7 @@ def _checked_actions(state: State, actions: npt.ArrayLike) -> npt.NDArray[np.int
         raise ValueError(f"step takes one action a game, ({len(state)},), got {array.shape}")
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(f"actions are integers, got {array.dtype}")
-    wrong = np.flatnonzero((array < rulebook.NO_ACTION) | (array >= NUM_ACTIONS))
+    wrong = ((array < rulebook.NO_ACTION) | (array >= NUM_ACTIONS)).nonzero()[0]
     if wrong.size:
         raise ValueError(_complaint(state, array, int(wrong[0])))
     return array.astype(np.int64)

@@ -83,16 +83,21 @@ def discards_within(
     found = np.zeros(len(hands), dtype=BITBOARD)
     melded = np.zeros(len(hands), dtype=bool)
     unmeldable = hands & ~(_run_cards(hands) | _full_ranks(hands) * _EVERY_SUIT)
-    reach = limits.astype(np.uint64) + np.uint64(10)
-    near = np.flatnonzero(cards.lane_sum(_POINTS, unmeldable) <= reach)
+    reach = limits + np.int16(10)
+    near = (points(unmeldable) <= reach).nonzero()[0]
     if near.size:
         held = hands[near]
         rows, thrown = _each_card(throwable[near])
         left = least_deadwood(np.concatenate([held[rows] ^ cards.CARD_BIT[thrown], held]))
         melded[near] = left[len(rows) :] == 0
-        fits = np.flatnonzero(left[: len(rows)] <= limits[near[rows]].astype(np.uint64))
+        fits = (left[: len(rows)] <= limits[near[rows]].astype(np.uint64)).nonzero()[0]
         np.bitwise_or.at(found, near[rows[fits]], cards.CARD_BIT[thrown[fits]])
     return found, melded
+
+
+def points(hands: BitboardArray) -> npt.NDArray[np.int16]:
+    """The points of all cards of each hand, ``(N,)`` uint64 to ``(N,)`` int16."""
+    return cards.lane_sum(_POINTS, hands).astype(np.int16)
 
 
 def meld_cards(hands: BitboardArray) -> tuple[BitboardArray, BitboardArray]:
@@ -210,7 +215,7 @@ def lay_out(
             in_sets = rest ^ loose
             melds_or_laid = _run_cards(loose | runs) & loose
             on_runs = melds_or_laid ^ _run_cards(loose)
-            left = int(cards.lane_sum(_POINTS, loose ^ melds_or_laid)[0])
+            left = int(points(loose ^ melds_or_laid)[0])
             own = _melds_of(rest, in_sets)[0]
             laid = int((on_sets | on_runs)[0])
             key = (left, laid.bit_count(), -int(in_sets[0]).bit_count(), own.tolist())
@@ -260,7 +265,7 @@ def _set_choices(hands: BitboardArray) -> tuple[npt.NDArray[np.intp], BitboardAr
         gives one set, a rank of four five: all of it, or any three.
     """
     ranks = _full_ranks(hands)
-    rows = np.flatnonzero(ranks)
+    rows = ranks.nonzero()[0]
     rest, ranks = hands[rows], ranks[rows]
     found: list[tuple[npt.NDArray[np.intp], BitboardArray]] = [(rows[:0], rest[:0])]
     while rows.size:
@@ -268,7 +273,7 @@ def _set_choices(hands: BitboardArray) -> tuple[npt.NDArray[np.intp], BitboardAr
         ranks = ranks ^ rank
         whole = rank * _EVERY_SUIT
         held = rest & whole
-        four = np.flatnonzero(held == whole)
+        four = (held == whole).nonzero()[0]
         with_set = [(rows, rest ^ held, ranks)]
         if four.size:
             for suit in range(4):
@@ -277,7 +282,7 @@ def _set_choices(hands: BitboardArray) -> tuple[npt.NDArray[np.intp], BitboardAr
         found += [(new_rows, new_rest) for new_rows, new_rest, _ in with_set]
         undecided = [(rows, rest, ranks), *with_set]
         rows, rest, ranks = map(np.concatenate, zip(*undecided, strict=True))
-        more = np.flatnonzero(ranks)
+        more = ranks.nonzero()[0]
         rows, rest, ranks = rows[more], rest[more], ranks[more]
     all_rows, all_rest = map(np.concatenate, zip(*found, strict=True))
     return all_rows, all_rest
@@ -306,7 +311,7 @@ def _best_sets(hands: BitboardArray) -> BitboardArray:
 
     best = np.full(len(several), _ABSENT)
     np.minimum.at(best, owners, keys)
-    finalists = np.flatnonzero(keys == best[owners])
+    finalists = (keys == best[owners]).nonzero()[0]
     melds = _melds_of(hands[several][owners[finalists]], chosen[finalists])
     order = np.lexsort((melds[:, 2], melds[:, 1], melds[:, 0], owners[finalists]))
     winners, first = np.unique(owners[finalists][order], return_index=True)
@@ -328,7 +333,7 @@ def _melds_of(hands: BitboardArray, in_sets: BitboardArray) -> BitboardArray:
 def _each_card(boards: BitboardArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Each card of each set: its row and its id, row by row."""
     bits = cards.pack_bits([(cards.squeeze(boards), cards.NUM_CARDS)])
-    return np.divmod(np.flatnonzero(bits.view(bool)), bits.shape[1])
+    return np.divmod(bits.ravel().view(bool).nonzero()[0], bits.shape[1])
 
 
 def _layoff_targets(

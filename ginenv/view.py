@@ -98,7 +98,8 @@ class View:
         fields = {f: getattr(self, f)[rows] for f in _ARRAYS}
         chosen = View(**fields, rules=self.rules)
         for name in _COMPUTED & self.__dict__.keys():
-            chosen.__dict__[name] = self.__dict__[name][rows]
+            known = self.__dict__[name]
+            chosen.__dict__[name] = known[:, rows] if name == "melded" else known[rows]
         return chosen
 
     @cached_property
@@ -109,7 +110,15 @@ class View:
     @cached_property
     def deadwood(self) -> npt.NDArray[np.int16]:
         """``(N,)`` int16, the least deadwood of the own hand as it is."""
-        return melds.deadwood(self.hand)
+        if "melded" in self.__dict__:
+            in_sets, in_runs = self.melded
+            return melds.points(self.hand ^ in_sets ^ in_runs)
+        return melds.least_deadwood(self.hand).astype(np.int16)
+
+    @cached_property
+    def melded(self) -> BitboardArray:
+        """``(2, N)`` uint64: the own cards in sets and those in runs, in the best arrangement."""
+        return np.asarray(melds.meld_cards(self.hand))
 
     @cached_property
     def deadwood_after(self) -> npt.NDArray[np.int16]:
@@ -143,7 +152,7 @@ class View:
 
 
 _ARRAYS = [field.name for field in dataclasses.fields(View) if field.name != "rules"]
-_COMPUTED = {"offered", "deadwood", "deadwood_after", "action_mask", "_now"}
+_COMPUTED = {"offered", "deadwood", "melded", "deadwood_after", "action_mask", "_now"}
 
 
 def view(state: State, player: npt.ArrayLike | None = None) -> View:
@@ -279,11 +288,11 @@ def encode(
         np.minimum(view.scores[:, 1], 255),
     ]
     if observation == "full":
-        boards += melds.meld_cards(view.hand)
+        boards += list(view.melded)
         after = view.deadwood_after
         out[:, NUM_CARDS * len(boards) : NUM_CARDS * len(planes)] = after
         numbers += [view.deadwood, after.min(axis=1, initial=NOT_HELD)]
-    stacked = np.stack(boards)
+    stacked = np.concatenate(boards).reshape(len(boards), len(view))
     for first in range(0, len(view), _BLOCK):
         block = slice(first, first + _BLOCK)
         dense = [(board, NUM_CARDS) for board in cards.squeeze(stacked[:, block])]
