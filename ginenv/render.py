@@ -7,15 +7,16 @@ see both (``reveal``), or where it lies open: after a knock, gin or big gin.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ginenv import cards, melds
+from ginenv.adapter import AGENTS
 from ginenv.cards import NO_CARD
-from ginenv.rules import Phase, Result
+from ginenv.rules import Phase, Result, settle
 from ginenv.state import State
 from ginenv.view import view
 
@@ -41,7 +42,7 @@ class Seat:
     """One side of the table.
 
     Attributes:
-        name: the agent's.
+        name: the player's.
         melds: tuples of cards; empty for a hand that is not shown.
         loose: the other cards of the hand, or of a hidden hand those that the viewer knows of.
         laid_off: of the loser's cards, those laid off on the knocker's melds.
@@ -111,8 +112,17 @@ def frame(
     return None
 
 
-def table(state: State, viewer: int = 0, reveal: bool = False) -> Table:
-    """What the viewer may see of the first game of a state, or with ``reveal`` both hands."""
+def table(
+    state: State, viewer: int = 0, reveal: bool = False, names: tuple[str, str] = AGENTS
+) -> Table:
+    """What a drawing of the first game of a state shows.
+
+    Args:
+        state: its first game is drawn.
+        viewer: the seat whose knowledge is shown.
+        reveal: whether both hands are.
+        names: of the players, by seat.
+    """
     game = state[0]
     seen = view(game, viewer)
     result = Result(game.result[0])
@@ -120,15 +130,15 @@ def table(state: State, viewer: int = 0, reveal: bool = False) -> Table:
     near = _open_seat(game, viewer, settled)
     far = _open_seat(game, 1 - viewer, settled) if reveal or settled else _hidden_seat(game, viewer)
     return Table(
-        near=near,
-        far=far,
+        near=replace(near, name=names[viewer]),
+        far=replace(far, name=names[1 - viewer]),
         stock_size=int(seen.stock_size[0]),
         upcard=int(seen.upcard[0]),
         pile_size=int(game.pile_size[0]),
         face_down=bool(game.face_down[0] != NO_CARD),
         turn=int(seen.turn[0]) + (result == Result.NONE),
         knock_limit=int(seen.knock_limit[0]),
-        message=_message(game, result),
+        message=_message(game, result, names[game.player[0]]),
     )
 
 
@@ -208,7 +218,7 @@ def _hidden_seat(game: State, viewer: int) -> Seat:
 
 def _seat(game: State, seat: int, **hand: Any) -> Seat:
     return Seat(
-        name=f"player_{seat}",
+        name=AGENTS[seat],
         score=int(game.scores[0, seat]),
         is_dealer=bool(game.dealer[0] == seat),
         to_move=bool(game.player[0] == seat and game.phase[0] != Phase.OVER),
@@ -216,14 +226,11 @@ def _seat(game: State, seat: int, **hand: Any) -> Seat:
     )
 
 
-def _message(game: State, result: Result) -> str:
-    player = f"player_{game.player[0]}"
+def _message(game: State, result: Result, player: str) -> str:
     if result == Result.NONE:
         return f"{player} {_TO_DO[Phase(game.phase[0])]}"
     if result == Result.VOID:
         return "the hand is void"
-    from ginenv.rules import settle
-
     mover = int(game.player[0])
     points = settle(game.hands[0, [mover]], game.hands[0, [1 - mover]], game.rules).points[0]
     return f"{player} {_ENDS[result]} {points} points"
