@@ -18,6 +18,7 @@ import ginenv
 from agents import evaluation, report
 from agents.evaluation import Comparison, Plan
 from agents.external import ExternalError
+from agents.html_report import PlayReport
 from agents.players import BLOCK, Policy, player
 from agents.progress import Display
 from ginenv.record import Recorder
@@ -36,6 +37,7 @@ examples:
   python evaluate.py run.pt --json run.json --plot run.png
   python evaluate.py --round-robin easy normal hard crazy greedy patient --plot ladder.png
   python evaluate.py run.pt --opponent crazy --until 0.1 --games 0
+  python evaluate.py run.pt --opponent crazy --report report.html
   python evaluate.py crazy --opponent 'cmd:python my_bot.py' --rules eaai
 
 exit status: 0, 1 if an outside program failed or a result could not be written, 2 if the command
@@ -63,20 +65,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _evaluate(parser: _Parser, options: argparse.Namespace) -> int:
     names, pairings = _checked_pairings(parser, options)
     plan = _checked_plan(parser, options)
-    for option in ("json", "csv", "plot", "record"):
+    if options.report and options.round_robin:
+        parser.error("--report is about one POLICY: it does not go with --round-robin")
+    for option in ("json", "csv", "plot", "record", "report"):
         _check_writable(parser, f"--{option}", getattr(options, option))
     policies = {name: _checked_player(parser, name, options) for name in names}
     notes = Console(stderr=True)
+    page = PlayReport(plan, options.rules) if options.report else None
     status = 0
     try:
-        _play(notes, options.record, plan, policies, pairings)
+        _play(notes, options.record, plan, policies, pairings, page)
     except KeyboardInterrupt:
         _say(notes, f"{parser.prog}: interrupted; this is what has been measured so far")
         status = 130
     except (ExternalError, OSError) as error:
         _say(notes, f"{parser.prog}: error: {error}")
         status = 1
-    _report(options, plan, names, pairings, status)
+    _report(options, plan, names, pairings, status, page)
     return status
 
 
@@ -86,6 +91,7 @@ def _play(
     plan: Plan,
     policies: dict[str, Policy],
     pairings: list[Comparison],
+    page: PlayReport | None,
 ) -> None:
     with contextlib.ExitStack() as closing:
         for policy in policies.values():
@@ -100,7 +106,10 @@ def _play(
         )
         for pairing in pairings:
             display.start(f"{pairing.player} against {pairing.opponent}")
-            evaluation.measure(pairing, policies, plan, display.update, recorder)
+            watching = recorder if page is None else page.watch(pairing, recorder)
+            evaluation.measure(pairing, policies, plan, display.update, watching)
+            if page is not None:
+                page.pick_hands(policies)
 
 
 def _parser() -> _Parser:
@@ -174,6 +183,7 @@ def _parser() -> _Parser:
     add("--json", metavar="FILE", help="write all figures as JSON")
     add("--csv", metavar="FILE", help="write all figures as CSV, a line for each comparison")
     add("--plot", metavar="FILE.png", help="draw them")
+    add("--report", metavar="FILE.html", help="show how POLICY plays, as a page for a browser")
     add("--record", metavar="FILE", help="write every hand played as a line of JSON")
     return parser
 
@@ -279,6 +289,7 @@ def _report(
     names: list[str],
     pairings: list[Comparison],
     status: int,
+    page: PlayReport | None,
 ) -> None:
     """Prints and writes what has been measured."""
     console = Console(highlight=False)
@@ -302,7 +313,7 @@ def _report(
                 f"{pairing.player} against {pairing.opponent}: --until {plan.until:g} was not "
                 f"reached in {hands.num_hands:,} hands",
             )
-    _write_files(options, content, ranking if options.round_robin is not None else None)
+    _write_files(options, content, ranking if options.round_robin is not None else None, page)
 
 
 def _content(
@@ -343,7 +354,10 @@ def _standings(names: list[str], pairings: list[Comparison]) -> dict[str, Any]:
 
 
 def _write_files(
-    options: argparse.Namespace, content: dict[str, Any], ranking: list[str] | None
+    options: argparse.Namespace,
+    content: dict[str, Any],
+    ranking: list[str] | None,
+    page: PlayReport | None,
 ) -> None:
     comparisons = content["comparisons"]
     if options.json:
@@ -352,6 +366,9 @@ def _write_files(
     if options.csv:
         with _naming(options.csv), open(options.csv, "w", encoding="utf-8", newline="") as file:
             report.write_csv(file, comparisons)
+    if page is not None:
+        with _naming(options.report), open(options.report, "w", encoding="utf-8") as file:
+            file.write(page.page())
     if options.plot:
         from agents import plots  # Matplotlib takes its time
 

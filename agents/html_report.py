@@ -10,7 +10,7 @@ import datetime as dt
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -19,10 +19,11 @@ import numpy as np
 
 import ginenv
 from agents import report
-from agents.play_statistics import PlayStatistics
-from agents.players import Policy
+from agents.evaluation import Comparison, Plan, figures
+from agents.play_statistics import PlayStatistics, Recorders
+from agents.players import Policy, Recorder
 from agents.sample_hands import laid_out, sample_hands
-from ginenv.rules import Result, Rules
+from ginenv.rules import Result
 
 _PAGE, _STYLE, _SCRIPTS = "page.html", ("style.css",), ("charts.js", "hands.js", "page.js")
 _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -30,36 +31,65 @@ _QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 Figures = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pairing:
-    """What the report shows of one opponent.
+    """What the page shows of one opponent.
 
     Attributes:
-        figures: the result, as `agents.evaluation.figures` gives it.
+        comparison: the result.
         statistics: of the same play.
-        policies: the player and this opponent, for sample hands; none without.
+        hands: some to step through, as `agents.sample_hands.laid_out` gives them.
     """
 
-    figures: Figures
+    comparison: Comparison
     statistics: PlayStatistics
-    policies: tuple[Policy, Policy] | None = None
+    hands: list[Figures]
 
 
-def page(
-    pairings: Sequence[Pairing], rules: Rules, rules_name: str, seed: int, num_samples: int = 12
-) -> str:
-    """The page of one player against some opponents."""
-    player = pairings[0].figures["player"]
-    content = {
-        "player": report.short(player),
-        "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
-        "version": ginenv.__version__,
-        "rules": rules_name,
-        "seed": seed,
-        "pairings": [_pairing(pairing, rules, seed, num_samples) for pairing in pairings],
-    }
-    title = f"{report.short(player)}: how it plays gin rummy"
-    return assemble(title, content)
+class PlayReport:
+    """Watches an evaluation pairing by pairing and makes a page of it.
+
+    ::
+
+        play_report = PlayReport(plan, "standard")
+        watching = play_report.watch(comparison)
+        measure(comparison, policies, plan, recorder=watching)
+        play_report.pick_hands(policies)
+        text = play_report.page()
+    """
+
+    def __init__(self, plan: Plan, rules_name: str) -> None:
+        self.plan, self.rules_name = plan, rules_name
+        self.pairings: list[Pairing] = []
+
+    def watch(self, comparison: Comparison, recorder: Recorder | None = None) -> Recorders:
+        """A recorder for a comparison's play, which passes everything on to another one."""
+        names = (comparison.player, comparison.opponent)
+        statistics = PlayStatistics(*names, self.plan.rules)
+        self.pairings.append(Pairing(comparison, statistics, []))
+        return Recorders([statistics] if recorder is None else [statistics, recorder])
+
+    def pick_hands(self, policies: Mapping[str, Policy], number: int = 12) -> None:
+        """Adds sample hands to the pairing that was watched last."""
+        pairing = self.pairings[-1]
+        names = (pairing.comparison.player, pairing.comparison.opponent)
+        pair = (policies[names[0]], policies[names[1]])
+        records = sample_hands(pair, names, self.plan.seed, self.plan.rules, number)
+        pairing.hands = [laid_out(record, names, pair) for record in records]
+
+    def page(self) -> str:
+        """The page, of all pairings that have a result; there must be one."""
+        shown = [one for one in self.pairings if one.comparison.hands or one.comparison.games]
+        player = report.short(shown[0].comparison.player)
+        content = {
+            "player": player,
+            "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
+            "version": ginenv.__version__,
+            "rules": self.rules_name,
+            "seed": self.plan.seed,
+            "pairings": [_pairing_as_dict(one) for one in shown],
+        }
+        return assemble(f"How {player} plays gin rummy", content)
 
 
 def assemble(title: str, content: Figures) -> str:
@@ -84,23 +114,19 @@ def _part(name: str) -> str:
     return resources.files("agents").joinpath("report_page", name).read_text(encoding="utf-8")
 
 
-def _pairing(pairing: Pairing, rules: Rules, seed: int, num_samples: int) -> Figures:
-    names = (pairing.figures["player"], pairing.figures["opponent"])
-    hands = []
-    if pairing.policies is not None:
-        records = sample_hands(pairing.policies, names, seed, rules, num_samples)
-        hands = [laid_out(record, names, pairing.policies) for record in records]
+def _pairing_as_dict(pairing: Pairing) -> Figures:
+    found = figures(pairing.comparison)
     return {
-        "opponent": report.short(names[1]),
+        "opponent": report.short(found["opponent"]),
         "result": {
-            "points": report.points(pairing.figures["points_a_hand"]),
-            "games": report.share(pairing.figures["games_won"]),
-            "hands": pairing.figures["hands"],
-            "matches": pairing.figures["games"],
-            "mean": (pairing.figures["points_a_hand"] or {}).get("mean"),
+            "points": report.points(found["points_a_hand"]),
+            "games": report.share(found["games_won"]),
+            "hands": found["hands"],
+            "matches": found["games"],
+            "mean": (found["points_a_hand"] or {}).get("mean"),
         },
         "statistics": statistics_as_dict(pairing.statistics),
-        "hands": hands,
+        "hands": pairing.hands,
     }
 
 

@@ -14,11 +14,13 @@ Letters: N games, R of them in question, T = 50 own turns, S = 2 sides: the play
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.players import Recorder
 from ginenv import cards, melds
 from ginenv.cards import BitboardArray
 from ginenv.engine import Outcome, State
@@ -179,6 +181,20 @@ class PlayStatistics:
         """How many own turns hold this share of all turns: what is worth drawing."""
         turns = self.deadwood.sum(axis=(0, 2)).cumsum()
         return int(np.searchsorted(turns, share * turns[-1])) + 1 if turns[-1] else 1
+
+
+class Recorders:
+    """Several recorders as one."""
+
+    def __init__(self, recorders: Sequence[Recorder]) -> None:
+        self.recorders = recorders
+        self.players: Any = None
+
+    def add(self, state: State, actions: npt.ArrayLike, outcome: Outcome) -> None:
+        """Tells each of them of a step."""
+        for recorder in self.recorders:
+            recorder.players = self.players
+            recorder.add(state, actions, outcome)
 
 
 def _hand_before(
