@@ -1,7 +1,8 @@
 """What the scripted bots look at: a few numbers for each card, for many decisions at once.
 
-Letters: N decisions.  A *plane* is a ``(N, 4, 13)`` float32 by suit and rank: a number for each
-card.
+Letters: N decisions.  A *plane* is a ``(N, 4, 16)`` float32 by suit and rank: a number for each
+card, laid out like the bits of a bitboard, the last three columns idle.  As zeros stand between
+the suits, neighbours in rank are neighbours in memory, and whole planes are multiplied at once.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ginenv import cards, melds
-from ginenv.cards import BitboardArray
+from ginenv.cards import BITBOARD, BitboardArray
 from ginenv.view import View
 
 Plane = npt.NDArray[np.float32]
@@ -25,9 +26,24 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 _LANE, _EVERY_SUIT = np.uint64(cards.LANE), np.uint64(cards.EVERY_SUIT)
 
 
-def plane(board: BitboardArray) -> Plane:
-    """A set of cards as ones and zeros, ``(N,)`` uint64 to a plane."""
-    return cards.planes(board).astype(np.float32).reshape(-1, 4, 13)
+def plane(board: BitboardArray, value: np.float32 | float = 1.0) -> Plane:
+    """A set of cards, ``(N,)`` uint64, as a plane: the value for its cards, zero for others."""
+    octets = np.ascontiguousarray(board, dtype=BITBOARD).view(np.uint8).reshape(-1, 8)
+    bits = np.unpackbits(octets, axis=1, bitorder="little")
+    return np.multiply(bits, np.float32(value)).reshape(-1, 4, 16)
+
+
+def by_card(numbers: Plane) -> npt.NDArray[np.float32]:
+    """A plane without its idle columns, ``(N, 52)`` by card id."""
+    return numbers[:, :, :13].reshape(len(numbers), cards.NUM_CARDS)
+
+
+def board(chosen: npt.NDArray[np.bool_]) -> BitboardArray:
+    """Cards marked by id as bitboards, ``(N, 52)`` bool to ``(N,)`` uint64."""
+    bits = np.zeros((len(chosen), 4, 16), dtype=bool)
+    bits[:, :, :13] = chosen.reshape(-1, 4, 13)
+    octets = np.packbits(bits.reshape(-1, 64), axis=1, bitorder="little")
+    return octets.view(BITBOARD).reshape(-1)
 
 
 def meld_chances(there: Plane) -> Plane:
@@ -40,17 +56,21 @@ def meld_chances(there: Plane) -> Plane:
         A plane: the sum, over the at most six pairs of cards that make a meld with the card, of
         the product of their chances.
     """
-    spades, hearts, diamonds, clubs = (there[:, suit : suit + 1] for suit in range(4))
-    black, red = spades + clubs, hearts + diamonds
-    both = there[:, :, :-1] * there[:, :, 1:]
+    # A set takes two of the three other suits.  For spades: hearts and clubs, or diamonds with
+    # either of them; suits two apart play the same part for each other.
+    low, high = there[:, :2], there[:, 2:]
+    either, both = (low + high)[:, ::-1], (low * high)[:, ::-1]
     chances = np.empty_like(there)
-    chances[:, 0:1] = hearts * diamonds + clubs * red
-    chances[:, 1:2] = spades * clubs + diamonds * black
-    chances[:, 2:3] = spades * clubs + hearts * black
-    chances[:, 3:4] = hearts * diamonds + spades * red
-    chances[:, :, 2:] += both[:, :, :-1]
-    chances[:, :, :-2] += both[:, :, 1:]
-    chances[:, :, 1:-1] += there[:, :, :-2] * there[:, :, 2:]
+    np.multiply(high, either, out=chances[:, :2])
+    np.multiply(low, either, out=chances[:, 2:])
+    chances[:, :2] += both
+    chances[:, 2:] += both
+    # A run takes the two below, the two above, or one of each.
+    card, run = there.reshape(-1), chances.reshape(-1)
+    neighbours = card[:-1] * card[1:]
+    run[2:] += neighbours[:-1]
+    run[:-2] += neighbours[1:]
+    run[1:-1] += card[:-2] * card[2:]
     return chances
 
 
@@ -63,9 +83,9 @@ def opponent_holds(view: View) -> Plane:
     near_taken = view.unseen & near(view.opponent_known)
     near_thrown = view.unseen & near(view.opponent_discards) & ~near_taken
     chance = plane(view.opponent_known)
-    chance += UNSHOWN * plane(view.unseen)
-    chance += (NEAR_TAKEN - UNSHOWN) * plane(near_taken)
-    chance += (NEAR_THROWN - UNSHOWN) * plane(near_thrown)
+    chance += plane(view.unseen, UNSHOWN)
+    chance += plane(near_taken, NEAR_TAKEN - UNSHOWN)
+    chance += plane(near_thrown, NEAR_THROWN - UNSHOWN)
     return chance
 
 
@@ -97,5 +117,19 @@ def gin_outs(hand: BitboardArray, live: BitboardArray) -> npt.NDArray[np.intp]:
     """
     rows, drawn = np.nonzero(cards.planes(completing(hand) & live))
     eleven = hand[rows] | cards.CARD_BIT[drawn]
-    finishing, _ = melds.discards_within(eleven, eleven, np.zeros(len(rows), dtype=np.int16))
+    lonely = eleven & ~in_some_meld(eleven)
+    few = np.flatnonzero(lonely & (lonely - _ONE) == 0)  # two cards in no meld are one too many
+    rows, eleven, lonely = rows[few], eleven[few], lonely[few]
+    throwable = np.where(lonely == 0, eleven, lonely)
+    finishing, _ = melds.discards_within(eleven, throwable, np.zeros(len(rows), dtype=np.int16))
     return np.bincount(rows[finishing != 0], minlength=len(hand))
+
+
+def in_some_meld(hand: BitboardArray) -> BitboardArray:
+    """The cards that are in a meld of three within the hand, ``(N,)``; several may claim a card."""
+    middle_up = hand & (hand >> _ONE) & (hand >> _TWO)
+    runs = middle_up | (middle_up << _ONE) | (middle_up << _TWO)
+    opposite = hand >> np.uint64(32)
+    both, either = hand & opposite, hand | opposite
+    full = (both & (either >> np.uint64(16)) | (both >> np.uint64(16)) & either) & _LANE
+    return runs | hand & (full * _EVERY_SUIT)

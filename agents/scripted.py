@@ -9,16 +9,16 @@ Letters: N decisions.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from agents import features
-from agents.features import Plane
 from ginenv import cards, melds
 from ginenv.cards import BitboardArray
 from ginenv.rules import DECLARE_BIG_GIN, DRAW_STOCK, KNOCK, NO_ACTION, PASS, TAKE_PILE, Phase
-from ginenv.view import NOT_HELD, View
+from ginenv.view import View
 
 Actions = npt.NDArray[np.int64]
 
@@ -73,7 +73,7 @@ class Style:
 
 _NORMAL = Style(overlooks=0.1, slips=0.1, keep=30.0, fade=0.9, counts_dead=False)
 _HARD = replace(
-    _NORMAL, overlooks=0.0, slips=0.0, counts_dead=True, danger=6.0, reach=14.0, reach_turns=3
+    _NORMAL, overlooks=0.0, slips=0.0, counts_dead=True, danger=6.0, reach=14.0, reach_turns=2
 )
 _CRAZY = replace(_HARD, keep=35.0, early_turns=6, late=5, hold=3, stock_low=3)
 
@@ -92,6 +92,11 @@ class Scripted:
     """A bot of some style: a policy."""
 
     style: Style
+
+    @cached_property
+    def _keep_by_turn(self) -> npt.NDArray[np.float32]:
+        """`Style.keep` in each turn; beyond the last place as there."""
+        return (self.style.keep * self.style.fade ** np.arange(64)).astype(np.float32)
 
     def __call__(self, view: View, rng: np.random.Generator) -> Actions:
         """One action for each row, ``(N,)``; -1 where this seat is not to move."""
@@ -118,13 +123,12 @@ class Scripted:
 
     def _reaches(self, view: View) -> npt.NDArray[np.bool_]:
         """Whether a pile card that makes no meld is worth much more than the least worthy card."""
-        taken = cards.bit_of(view.upcard)
         in_sets, in_runs = melds.meld_cards(view.hand)
         loose = view.hand ^ in_sets ^ in_runs
-        worth = self._worth(view, view.hand | taken, features.plane(loose | taken))
-        offered = worth[np.arange(len(view)), view.upcard]
-        worth[cards.planes(loose) == 0] = np.inf
-        return offered > worth.min(axis=1) + self.style.reach
+        taken = cards.bit_of(view.upcard)
+        worth = self._worth(view, view.hand | taken, loose | taken)
+        _, least = least_worthy(worth, loose)
+        return worth[np.arange(len(view)), view.upcard] > least + self.style.reach
 
     def _discards(self, view: View, rng: np.random.Generator) -> Actions:
         """A discard, or the end of the hand: big gin, gin or a knock."""
@@ -132,8 +136,8 @@ class Scripted:
         thrown = self._throws(view, loose)
         if self.style.slips:
             slipping = np.flatnonzero(rng.random(len(view)) < self.style.slips)
-            throwable = loose[slipping] & (view.deadwood_after[slipping] != NOT_HELD)
-            thrown[slipping] = any_of(throwable, thrown[slipping], rng)
+            some = loose[slipping] & ~cards.bit_of(view.drawn[slipping])
+            thrown[slipping] = any_of(some, thrown[slipping], rng)
         actions = thrown.astype(np.int64)
         after = view.deadwood_after
         least = after.min(axis=1)
@@ -143,41 +147,39 @@ class Scripted:
             actions[view.deadwood == 0] = DECLARE_BIG_GIN
         return actions
 
-    def _throws(self, view: View, loose: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    def _throws(self, view: View, loose: BitboardArray) -> npt.NDArray[np.intp]:
         """The card to part with, ``(N,)``: the loose card of least worth.
 
         Without a loose card that may be thrown, the one that leaves the least deadwood.
         """
         thrown = view.deadwood_after.argmin(axis=1)
         if self.style.keep:
-            worth = self._worth(view, view.hand, loose.reshape(-1, 4, 13))
-            worth[~loose | (view.deadwood_after == NOT_HELD)] = np.inf
-            least = worth.argmin(axis=1)
-            some = np.isfinite(worth[np.arange(len(view)), least])
-            thrown = np.where(some, least, thrown)
+            worth = self._worth(view, view.hand, loose)
+            card, least = least_worthy(worth, loose & ~cards.bit_of(view.drawn))
+            thrown = np.where(np.isfinite(least), card, thrown)
         return thrown
 
     def _worth(
-        self, view: View, hand: BitboardArray, loose: Plane | npt.NDArray[np.bool_]
+        self, view: View, hand: BitboardArray, loose: BitboardArray
     ) -> npt.NDArray[np.float32]:
         """The worth of each card, ``(N, 52)`` points.
 
         Args:
             view: N decisions.
             hand: ``(N,)`` uint64, own cards, the pile card among them if it is weighed.
-            loose: those of them that are in no meld, as a plane.
+            loose: ``(N,)`` uint64, those of them that are in no meld.
         """
         style = self.style
         may_come = view.unseen if style.counts_dead else cards.FULL_DECK & ~hand
-        there = np.float32(style.melded) * features.plane(hand)
-        there += np.float32(1 - style.melded) * loose
-        there += np.float32(style.live) * features.plane(may_come)
-        keep = np.float32(style.keep) * np.float32(style.fade) ** own_turn(view)
-        worth = features.meld_chances(there) * keep.astype(np.float32)[:, None, None]
+        there = features.plane(hand & ~loose, style.melded)
+        there += features.plane(loose)
+        there += features.plane(may_come, style.live)
+        worth = features.meld_chances(there)
+        worth *= self._keep_by_turn.take(own_turn(view), mode="clip")[:, None, None]
         if style.danger:
             his = features.meld_chances(features.opponent_holds(view))
             worth += np.float32(style.danger) * his
-        return worth.reshape(len(view), cards.NUM_CARDS) - cards.CARD_POINTS
+        return features.by_card(worth) - cards.CARD_POINTS
 
     def _knocks(
         self, view: View, deadwood: npt.NDArray[np.int16], thrown: npt.NDArray[np.intp]
@@ -213,26 +215,37 @@ def melds_upcard(view: View) -> npt.NDArray[np.bool_]:
     return wanted
 
 
-def loose_cards(view: View) -> npt.NDArray[np.bool_]:
-    """The cards of an eleven-card hand that some best arrangement leaves out, ``(N, 52)`` bool.
+def loose_cards(view: View) -> BitboardArray:
+    """The cards of an eleven-card hand that some best arrangement leaves out, ``(N,)`` uint64.
 
     Without such a card the deadwood is its points less.  The card just taken from the pile, which
     may not be thrown, is looked at by itself.
     """
-    loose = view.deadwood_after + cards.CARD_POINTS == view.deadwood[:, None]
+    loose = features.board(view.deadwood_after + cards.CARD_POINTS == view.deadwood[:, None])
     taken = np.flatnonzero(view.drawn >= 0)
     card = view.drawn[taken]
-    without = melds.deadwood(view.hand[taken] ^ cards.CARD_BIT[card])
-    loose[taken, card] = without + cards.CARD_POINTS[card] == view.deadwood[taken]
+    bit, points = cards.CARD_BIT[card], cards.CARD_POINTS[card]
+    spare = melds.deadwood(view.hand[taken] ^ bit) + points == view.deadwood[taken]
+    loose[taken[spare]] |= bit[spare]
     return loose
 
 
+def least_worthy(
+    worth: npt.NDArray[np.float32], among: BitboardArray
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+    """The least worthy of some cards and its worth, ``(N,)`` each; infinite where there is none."""
+    worth = np.where(cards.planes(among), worth, np.float32(np.inf))
+    card = worth.argmin(axis=1)
+    return card, worth[np.arange(len(worth)), card]
+
+
 def any_of(
-    loose: npt.NDArray[np.bool_], otherwise: npt.NDArray[np.intp], rng: np.random.Generator
+    some: BitboardArray, otherwise: npt.NDArray[np.intp], rng: np.random.Generator
 ) -> npt.NDArray[np.intp]:
-    """A random one of each row's cards, ``(N, 52)`` bool to ``(N,)``; without any, the other."""
-    drawn = (rng.random(loose.shape) * loose).argmax(axis=1)
-    return np.where(loose.any(axis=1), drawn, otherwise)
+    """A random card of each set, ``(N,)``; of an empty one, the other card."""
+    chosen = cards.planes(some)
+    card = (rng.random(chosen.shape) * chosen).argmax(axis=1)
+    return np.where(some != 0, card, otherwise)
 
 
 greedy, patient, easy, normal, hard, crazy = (Scripted(style) for style in STYLES.values())
