@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from ginenv import cards, melds
 from ginenv import rules as rulebook
-from ginenv.cards import BITBOARD, NO_CARD, NUM_CARDS, BitboardArray
+from ginenv.cards import NO_CARD, NUM_CARDS, BitboardArray
+from ginenv.decks import raw_words, shuffled_or_given
+from ginenv.legality import ALLOWED, KIND, Kind, legal_mask
 from ginenv.rules import NUM_ACTIONS, STANDARD, Phase, Result, Rules
 from ginenv.state import State
 
@@ -77,7 +78,7 @@ def deal(
     if seats.shape not in ((), (num_games,)):
         raise ValueError(f"dealer must be one seat or ({num_games},) of them, got {seats.shape}")
     state.dealer[:] = seats
-    _lay_hands(state, np.arange(num_games), _decks(rng, num_games, decks))
+    _lay_hands(state, np.arange(num_games), shuffled_or_given(rng, num_games, decks))
     return state
 
 
@@ -99,7 +100,7 @@ def redeal(
         decks: ``(M, 52)`` or ``(52,)``, as in `deal`.
     """
     index = np.arange(len(state))[np.asarray(rows)] if np.size(rows) else np.zeros(0, dtype=np.intp)
-    laid = _decks(rng, len(index), decks)
+    laid = shuffled_or_given(rng, len(index), decks)
     keeps = (state.result[index] == Result.VOID) & state.rules.void_keeps_dealer
     state.dealer[index] ^= ~keeps
     state.scores[index] *= ~_match_over(state, index)[:, None]
@@ -110,56 +111,6 @@ def legal_actions(state: State) -> npt.NDArray[np.bool_]:
     """The legal actions of the player to move, ``(N, 108)`` bool; all False where OVER."""
     hand = state.hands.reshape(-1).take(_seat_index(state, np.arange(len(state))))
     return legal_mask(state.phase, hand, state.drawn, state.knock_limit, state.rules)
-
-
-def legal_mask(
-    phase: npt.NDArray[np.int8],
-    hand: BitboardArray,
-    drawn: npt.NDArray[np.int8],
-    knock_limit: npt.NDArray[np.int8],
-    rules: Rules,
-    deadwood: tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]] | None = None,
-) -> npt.NDArray[np.bool_]:
-    """The legal actions from what the player to move sees, ``(N, 108)`` bool.
-
-    Args:
-        phase: ``(N,)`` of `rules.Phase`.
-        hand: ``(N,)`` uint64, the hand of the player to move.
-        drawn: ``(N,)``, the card taken from the pile in this turn; -1 = none.
-        knock_limit: ``(N,)``.
-        rules: whether there is a big gin.
-        deadwood: where they are known already, ``(N,)`` of the hand and ``(N, 52)`` after each
-            discard.
-    """
-    discarding = (phase == Phase.DISCARD).nonzero()[0]
-    throwable = throwable_cards(phase, hand, drawn)
-    knocks = np.zeros(len(phase), dtype=BITBOARD)
-    if deadwood is None:
-        knocks[discarding], melded = melds.discards_within(
-            hand[discarding], throwable[discarding], knock_limit[discarding]
-        )
-    else:
-        melded = deadwood[0][discarding] == 0
-    bits = [
-        (cards.squeeze(throwable), NUM_CARDS),
-        (cards.squeeze(knocks), NUM_CARDS),
-        (_DRAWS.take(phase), 4),
-    ]
-    mask = cards.pack_bits(bits)[:, :NUM_ACTIONS].view(bool)
-    if deadwood is not None:
-        knocking = mask[:, rulebook.KNOCK : rulebook.DRAW_STOCK]
-        np.less_equal(deadwood[1], knock_limit[:, None], out=knocking)
-        knocking &= mask[:, : rulebook.KNOCK]
-    if rules.big_gin:
-        mask[discarding[melded], rulebook.DECLARE_BIG_GIN] = True
-    return mask
-
-
-def throwable_cards(
-    phase: npt.NDArray[np.int8], hand: BitboardArray, drawn: npt.NDArray[np.int8]
-) -> BitboardArray:
-    """``(N,)`` uint64: what may be discarded now, not the card just taken from the pile."""
-    return np.where(phase == Phase.DISCARD, hand & ~cards.bit_of(drawn), np.uint64(0))
 
 
 def step(state: State, actions: npt.ArrayLike) -> Outcome:
@@ -174,9 +125,9 @@ def step(state: State, actions: npt.ArrayLike) -> Outcome:
             leaves the state untouched.
     """
     actions = _checked_actions(state, actions)
-    kinds = _KIND.take(actions, mode="wrap")
-    legal = _ALLOWED.reshape(-1).take(state.phase * len(_Kind) + kinds)
-    by_kind = [(kinds == kind).nonzero()[0] for kind in range(_Kind.WAIT)]
+    kinds = KIND.take(actions, mode="wrap")
+    legal = ALLOWED.reshape(-1).take(state.phase * len(Kind) + kinds)
+    by_kind = [(kinds == kind).nonzero()[0] for kind in range(Kind.WAIT)]
     discards, knocks, stock_draws, takes, passes, big_gins = by_kind
     thrown = cards.CARD_BIT.take(actions[discards])
     knocked = cards.CARD_BIT.take(actions[knocks] - rulebook.KNOCK)
@@ -202,37 +153,6 @@ def step(state: State, actions: npt.ArrayLike) -> Outcome:
     if knocks.size or big_gins.size:
         _end_hands(state, knocks, actions[knocks] - rulebook.KNOCK, knocked, big_gins, outcome)
     return outcome
-
-
-class _Kind(IntEnum):
-    """Actions by what they do: the columns of `_ALLOWED`."""
-
-    DISCARD = 0
-    KNOCK = 1
-    DRAW_STOCK = 2
-    TAKE_PILE = 3
-    PASS = 4
-    BIG_GIN = 5
-    WAIT = 6  # the action -1
-
-
-# Which kind each action is, the last entry for -1; which kinds each phase allows (5 phases, 7
-# kinds), as far as the phase alone decides; and the phase's actions 104 to 106 as bits.
-_KIND = np.array(
-    [_Kind.DISCARD] * 52
-    + [_Kind.KNOCK] * 52
-    + [_Kind.DRAW_STOCK, _Kind.TAKE_PILE, _Kind.PASS, _Kind.BIG_GIN, _Kind.WAIT],
-    dtype=np.int8,
-)
-_ALLOWED = np.zeros((len(Phase), len(_Kind)), dtype=bool)
-_ALLOWED[:, _Kind.WAIT] = True
-_ALLOWED[Phase.UPCARD, [_Kind.TAKE_PILE, _Kind.PASS]] = True
-_ALLOWED[Phase.FORCED_DRAW, _Kind.DRAW_STOCK] = True
-_ALLOWED[Phase.DRAW, [_Kind.DRAW_STOCK, _Kind.TAKE_PILE]] = True
-_ALLOWED[Phase.DISCARD, [_Kind.DISCARD, _Kind.KNOCK, _Kind.BIG_GIN]] = True
-_DRAWS = _ALLOWED[:, [_Kind.DRAW_STOCK, _Kind.TAKE_PILE, _Kind.PASS]] @ np.array(
-    [1, 2, 4], dtype=BITBOARD
-)
 
 
 def _checked_actions(state: State, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -427,44 +347,3 @@ def _lay_hands(state: State, rows: npt.NDArray[np.intp], deck: npt.NDArray[np.in
     state.result[rows] = Result.NONE
     state.game_id[rows] = np.arange(state.next_game_id, state.next_game_id + len(rows))
     state.next_game_id += len(rows)
-
-
-def raw_words(rng: np.random.Generator | None, size: int) -> npt.NDArray[np.uint64]:
-    """Raw random words: unlike ``Generator``'s methods, they never change between NumPys."""
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a numpy.random.Generator, got {rng!r}")
-    return np.asarray(rng.bit_generator.random_raw(size), dtype=np.uint64)
-
-
-def _decks(
-    rng: np.random.Generator | None, num_decks: int, given: npt.ArrayLike | None
-) -> npt.NDArray[np.int8]:
-    """``(N, 52)``: the decks that were given, or shuffled ones."""
-    return _shuffled(rng, num_decks) if given is None else _checked_decks(given, num_decks)
-
-
-def _shuffled(rng: np.random.Generator | None, num_decks: int) -> npt.NDArray[np.int8]:
-    """``(N, 52)`` decks: cards sorted by a random word each, which carries the card itself."""
-    words = raw_words(rng, num_decks * NUM_CARDS).reshape(num_decks, NUM_CARDS)
-    words = words & ~_CARD_FIELD | np.arange(NUM_CARDS, dtype=np.uint64)
-    words.sort(axis=1)
-    return (words & _CARD_FIELD).astype(np.int8)
-
-
-def _checked_decks(decks: npt.ArrayLike, num_decks: int) -> npt.NDArray[np.int8]:
-    array = np.asarray(decks)
-    if array.shape not in ((NUM_CARDS,), (num_decks, NUM_CARDS)) or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"decks must be integers ({num_decks}, 52) or (52,), got {array.dtype} {array.shape}"
-        )
-    array = np.broadcast_to(array, (num_decks, NUM_CARDS))
-    wrong = np.flatnonzero((np.sort(array, axis=1) != np.arange(NUM_CARDS)).any(axis=1))
-    if wrong.size:
-        raise ValueError(
-            f"deck {wrong[0]} is no deck: it must hold each card 0 to 51 once, "
-            f"got {array[wrong[0]].tolist()}"
-        )
-    return array.astype(np.int8)
-
-
-_CARD_FIELD = np.uint64(63)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ginenv import cards
 from ginenv.cards import BITBOARD, BitboardArray
+from ginenv.runs import LOOSE_POINTS, POINTS, RUNS, run_cards
 
 MAX_HAND = 11
 MAX_MELDS = 3
@@ -82,7 +83,7 @@ def discards_within(
     """
     found = np.zeros(len(hands), dtype=BITBOARD)
     melded = np.zeros(len(hands), dtype=bool)
-    unmeldable = hands & ~(_run_cards(hands) | _full_ranks(hands) * _EVERY_SUIT)
+    unmeldable = hands & ~(run_cards(hands) | _full_ranks(hands) * _EVERY_SUIT)
     reach = limits + np.int16(10)
     near = (points(unmeldable) <= reach).nonzero()[0]
     if near.size:
@@ -97,7 +98,7 @@ def discards_within(
 
 def points(hands: BitboardArray) -> npt.NDArray[np.int16]:
     """The points of all cards of each hand, ``(N,)`` uint64 to ``(N,)`` int16."""
-    return cards.lane_sum(_POINTS, hands).astype(np.int16)
+    return cards.lane_sum(POINTS, hands).astype(np.int16)
 
 
 def meld_cards(hands: BitboardArray) -> tuple[BitboardArray, BitboardArray]:
@@ -110,7 +111,7 @@ def meld_cards(hands: BitboardArray) -> tuple[BitboardArray, BitboardArray]:
         Two ``(N,)`` uint64, disjoint.
     """
     in_sets = _best_sets(hands)
-    return in_sets, _run_cards(hands ^ in_sets)
+    return in_sets, run_cards(hands ^ in_sets)
 
 
 def arrangement(hands: BitboardArray) -> BitboardArray:
@@ -213,8 +214,8 @@ def lay_out(
         _, without_sets = _set_choices(rest)
         for loose in np.append(rest, without_sets):
             in_sets = rest ^ loose
-            melds_or_laid = _run_cards(loose | runs) & loose
-            on_runs = melds_or_laid ^ _run_cards(loose)
+            melds_or_laid = run_cards(loose | runs) & loose
+            on_runs = melds_or_laid ^ run_cards(loose)
             left = int(points(loose ^ melds_or_laid)[0])
             own = _melds_of(rest, in_sets)[0]
             laid = int((on_sets | on_runs)[0])
@@ -245,12 +246,12 @@ def _share_out(melds: list[int], on_sets: int, on_runs: int) -> tuple[np.uint64,
 
 def least_deadwood(hands: BitboardArray, runs: BitboardArray | None = None) -> BitboardArray:
     """``(N,)`` least deadwood, with the knocker's ``runs`` joined to each hand when given."""
-    best = cards.lane_sum(_LOOSE_POINTS, hands if runs is None else hands | runs)
+    best = cards.lane_sum(LOOSE_POINTS, hands if runs is None else hands | runs)
     rows, rest = _set_choices(hands)
     if rows.size:
         if runs is not None:
             rest |= runs[rows]
-        np.minimum.at(best, rows, cards.lane_sum(_LOOSE_POINTS, rest))
+        np.minimum.at(best, rows, cards.lane_sum(LOOSE_POINTS, rest))
     return best
 
 
@@ -306,7 +307,7 @@ def _best_sets(hands: BitboardArray) -> BitboardArray:
     owners = np.concatenate([np.arange(len(several)), where.ravel()])
     rest = np.concatenate([hands[several], rest])
     chosen = hands[several][owners] ^ rest
-    keys = cards.lane_sum(_LOOSE_POINTS, rest) * np.uint64(16)
+    keys = cards.lane_sum(LOOSE_POINTS, rest) * np.uint64(16)
     keys += np.uint64(15) - cards.count(chosen).astype(np.uint64)
 
     best = np.full(len(several), _ABSENT)
@@ -323,7 +324,7 @@ def _melds_of(hands: BitboardArray, in_sets: BitboardArray) -> BitboardArray:
     """``(N, 3)`` uint64 melds, ascending, absent ones last, once the cards in sets are chosen."""
     sets = in_sets[:, None] & _RANKS
     lanes = np.ascontiguousarray(hands ^ in_sets).view(cards.LANES).reshape(-1, 4)
-    runs = _RUNS[np.arange(4), lanes].reshape(len(hands), 4 * _RUNS.shape[2])
+    runs = RUNS[np.arange(4), lanes].reshape(len(hands), 4 * RUNS.shape[2])
     found = np.concatenate([sets, runs], axis=1)
     found[found == 0] = _ABSENT
     found.sort(axis=1)
@@ -352,12 +353,6 @@ def _same_rank(melds: BitboardArray) -> BitboardArray:
     return (ranks & _LANE) * _EVERY_SUIT
 
 
-def _run_cards(hands: BitboardArray) -> BitboardArray:
-    """The cards of each hand in stretches of three or more neighbours in their suit."""
-    middle_up = hands & (hands >> _ONE) & (hands >> _TWO)
-    return middle_up | (middle_up << _ONE) | (middle_up << _TWO)
-
-
 def as_hands(hands: npt.ArrayLike) -> BitboardArray:
     """The argument as an array of bitboards of up to eleven cards each.
 
@@ -381,7 +376,7 @@ def _checked_melds(melds: npt.ArrayLike) -> BitboardArray:
     """``(M, 3)`` melds, or a ``ValueError`` that names the one that is none."""
     array = as_hands(melds)
     size = cards.count(array)
-    is_run = (_run_cards(array) == array) & ((array & (~array + _ONE)) * _ALL_ONES[size] == array)
+    is_run = (run_cards(array) == array) & ((array & (~array + _ONE)) * _ALL_ONES[size] == array)
     is_set = (size >= 3) & (_same_rank(array & (~array + _ONE)) & array == array)
     wrong = (array != 0) & ~is_run & ~is_set
     if wrong.any():
@@ -389,31 +384,6 @@ def _checked_melds(melds: npt.ArrayLike) -> BitboardArray:
     return array
 
 
-def _tables() -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], BitboardArray]:
-    """What a suit's 13 bits say.
-
-    Returns:
-        ``(8192,)`` points; ``(8192,)`` points outside runs; ``(4, 8192, 4)`` bitboards of the runs
-        by suit, ascending, 0 = none.
-    """
-    lanes = np.arange(cards.LANE + 1, dtype=BITBOARD)
-    ranks = np.arange(13, dtype=np.uint64)
-    points = (lanes[:, None] >> ranks & _ONE) @ np.minimum(ranks + _ONE, 10)
-    left = _run_cards(lanes)
-    loose = points[lanes ^ left]
-    runs = np.zeros((len(lanes), 4), dtype=BITBOARD)
-    for column in range(runs.shape[1]):
-        lowest = left & (~left + _ONE)
-        stretch = left & ~(left + lowest)
-        # The smallest tuple of runs begins with the lowest three cards, if runs cover the rest.
-        length = cards.count(stretch)
-        runs[:, column] = np.where((length == 3) | (length >= 6), lowest * np.uint64(7), stretch)
-        left ^= runs[:, column]
-    shifts = np.arange(0, 64, 16, dtype=np.uint64)
-    return points.astype(np.uint16), loose.astype(np.uint16), runs << shifts[:, None, None]
-
-
-_POINTS, _LOOSE_POINTS, _RUNS = _tables()
 _RANKS = np.array([cards.EVERY_SUIT << rank for rank in range(13)], dtype=BITBOARD)
 _CASES = (np.arange(2**MAX_MELDS) >> np.arange(MAX_MELDS)[:, None] & 1).astype(bool)
 _ALL_ONES = np.array([(1 << n) - 1 for n in range(MAX_HAND + 1)], dtype=BITBOARD)

@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from ginenv import cards, melds
 from ginenv.cards import NUM_CARDS, BitboardArray
-from ginenv.engine import legal_mask, raw_words, throwable_cards
+from ginenv.decks import raw_words
+from ginenv.legality import legal_mask, throwable_cards
 from ginenv.melds import NO_DISCARD
 from ginenv.rules import Phase, Rules
 from ginenv.state import State

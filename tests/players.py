@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ginenv.engine import raw_words
+from ginenv.decks import raw_words
 from ginenv.rules import DECLARE_BIG_GIN, DRAW_STOCK, KNOCK, NO_ACTION, TAKE_PILE, Phase
 
 

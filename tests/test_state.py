@@ -9,7 +9,8 @@ import pytest
 
 from ginenv import engine
 from ginenv import state as statefile
-from ginenv.engine import State, raw_words
+from ginenv.decks import raw_words
+from ginenv.engine import State
 from ginenv.rules import PRESETS, STANDARD, Rules
 from ginenv.state import FIELDS
 from ginenv.view import OBSERVATIONS, encode, view
