@@ -191,7 +191,9 @@ class raw_env(AECEnv):
             self.render()
 
     def _end_hand(self, outcome: engine.Outcome) -> None:
-        for agent in AGENTS:
+        self.rewards = self._rewards(outcome)
+        self._accumulate_rewards()
+        for agent in AGENTS:  # an account each: whoever writes into his own changes no other
             account = adapter.settlement(
                 outcome.result[0],
                 outcome.knocker[0],
@@ -199,15 +201,16 @@ class raw_env(AECEnv):
                 outcome.deadwood[0],
                 self._game.scores[0],
             )
-            self.rewards[agent] = account["points"][agent]
             self.infos[agent] = {"settlement": account}
-        self._accumulate_rewards()
         if self.episode == "hand" or outcome.match_over[0]:
             self.terminations = dict.fromkeys(AGENTS, True)
             return
         if self.render_mode == "human":
             self.render()
         engine.redeal(self._game, [0], self._rng)
+
+    def _rewards(self, outcome: engine.Outcome) -> dict[str, float]:
+        return dict(zip(AGENTS, map(float, outcome.points[0]), strict=True))
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """The table as the render mode asks: a string, a picture, or None once it is printed."""
