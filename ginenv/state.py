@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -168,14 +169,14 @@ class State:
                 another shape or dtype than this version's.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             about = json.loads(str(arrays.pop("about")))
             version = about["format"]
         except OSError:
             raise
         except Exception as error:
-            raise ValueError(f"{path} is no saved state: {error}") from None
+            raise ValueError(f"{path} is no saved state: {error!r}") from None
         if version != FORMAT_VERSION:
             raise ValueError(
                 f"{path} is a saved state of version {version}; this ginenv reads {FORMAT_VERSION}"
@@ -183,15 +184,20 @@ class State:
         if set(arrays) != set(FIELDS):
             differing = ", ".join(sorted(set(arrays) ^ set(FIELDS)))
             raise ValueError(f"{path} is no saved state of version {version}: see {differing}")
-        num_games = len(arrays["phase"])
+        num_games = arrays["phase"].shape[:1]
         for name, (shape, dtype) in FIELDS.items():
-            found, wanted = arrays[name], (num_games, *shape)
-            if found.shape != wanted or found.dtype != dtype:
+            found, wanted = arrays[name], (*num_games, *shape)
+            if found.shape != wanted or found.dtype != dtype or not num_games:
                 raise ValueError(
                     f"{path}: {name} is {found.dtype} {found.shape}, "
                     f"version {version} has {dtype} {wanted}"
                 )
-        return cls(rules=Rules(**about["rules"]), next_game_id=about["next_game_id"], **arrays)
+        try:
+            rules = Rules(**about["rules"])
+            next_game_id = operator.index(about["next_game_id"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is no saved state: {error}") from None
+        return cls(rules=rules, next_game_id=next_game_id, **arrays)
 
 
 # Each array's shape after N, and its dtype.
