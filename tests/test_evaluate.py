@@ -38,7 +38,7 @@ def test_a_table_of_one_player_against_some(capsys, tmp_path):
     files = {kind: tmp_path / f"found.{kind}" for kind in ("json", "csv", "png", "jsonl")}
     status, out, _ = run(
         capsys,
-        *("greedy", "--opponent", "random", "normal", "--hands", 60, "--games", 6, "--seed", 3),
+        *("greedy", "--opponent", "random", "normal", "--hands", 40, "--games", 4, "--seed", 3),
         *("--json", files["json"], "--csv", files["csv"]),
         *("--plot", files["png"], "--record", files["jsonl"]),
     )
@@ -49,11 +49,11 @@ def test_a_table_of_one_player_against_some(capsys, tmp_path):
     assert content["plan"]["rules"]["knock_limit"] == 10
     assert [row["opponent"] for row in content["comparisons"]] == ["random", "normal"]
 
-    tally = play(player("greedy"), player("random"), 30, seed=3)
-    games = play(player("greedy"), player("random"), 3, seed=3, unit="match")
+    tally = play(player("greedy"), player("random"), 20, seed=3)
+    games = play(player("greedy"), player("random"), 2, seed=3, unit="match")
     first = content["comparisons"][0]
-    assert first["hands"] == 60
-    assert first["games"] == 6
+    assert first["hands"] == 40
+    assert first["games"] == 4
     assert first["points_a_hand"]["mean"] == tally.points_a_hand.mean
     assert first["points_a_hand"]["half_width"] == pytest.approx(tally.points_a_hand.half_width)
     assert first["games_won"]["low"] == games.games_won.low
