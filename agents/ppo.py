@@ -116,9 +116,11 @@ def rollout(
         with watch.measure("inference"), torch.inference_mode():
             with matmul_precision(config.precision, device):
                 log_probs, value = network(observation.to(device), mask.to(device))
-            uniform = torch.rand(len(value), generator=generator, device=device)
+            uniform = torch.rand(len(value), generator=generator).to(device)
             action = sample(log_probs, uniform)
             log_prob = log_probs.gather(1, action[:, None]).squeeze(1)
+            if not log_prob.isfinite().all():
+                raise FloatingPointError("the network's output is not finite")
         actions = np.empty(len(state), dtype=np.int64)
         actions[learner] = restore(action.cpu().numpy(), suits)
         with watch.measure("bots"):
@@ -227,6 +229,8 @@ def update(
         buffer.value, buffer.seat, buffer.done, buffer.reward, config.gamma, config.gae_lambda
     )
     chosen = (buffer.learns & settled).flatten().nonzero().squeeze(1)
+    if len(chosen) < 2:
+        return {}  # a very short rollout of very few games can hold nothing to learn from
     target = (advantage + buffer.value).flatten()
     advantage = advantage.flatten()
     spread = advantage[chosen].std().clamp(min=1e-8)
@@ -246,9 +250,8 @@ def update(
             losses["loss"].backward()
             norm = nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
             if not (torch.isfinite(losses["loss"]) and torch.isfinite(norm)):
-                raise FloatingPointError(
-                    f"loss {float(losses['loss'])}, gradient norm {float(norm)}"
-                )
+                loss = float(losses["loss"].detach())
+                raise FloatingPointError(f"loss {loss}, gradient norm {float(norm)}")
             optimizer.step()
             losses["grad_norm"] = norm
             for name, x in losses.items():

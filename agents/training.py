@@ -56,7 +56,7 @@ class Training:
             torch.manual_seed(int(weight_seed) % 2**63)
             network = Network(NetworkConfig(config.hidden_size, config.hidden_layers)).to(device)
         deal_rng = np.random.default_rng(deal_seed)
-        generator = torch.Generator(device).manual_seed(int(sample_seed) % 2**63)
+        generator = torch.Generator().manual_seed(int(sample_seed) % 2**63)
         return cls(
             config=config,
             network=network,
