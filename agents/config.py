@@ -135,7 +135,7 @@ def coerce(name: str, value: Any) -> Any:
     """
     if name not in _TYPES:
         near = difflib.get_close_matches(name, _TYPES, n=1)
-        hint = f": did you mean {near[0]}?" if near else ""
+        hint = f", did you mean {near[0]}?" if near else "."
         raise ConfigError(f"unknown key {name!r}{hint} Keys: {', '.join(_TYPES)}")
     wanted = _TYPES[name]
     try:

@@ -52,6 +52,8 @@ def deadwood_after(
 ) -> npt.NDArray[np.int16]:
     """The least deadwood that each hand keeps after throwing each of its cards.
 
+    A card that fits no meld at all takes just its points away; only the others are looked into.
+
     Args:
         hands: ``(N,)`` uint64, up to eleven cards each.
         throwable: ``(N,)`` uint64, the cards of the hand to try; all by default.
@@ -60,8 +62,13 @@ def deadwood_after(
         ``(N, 52)`` int16 by card; ``NO_DISCARD`` (255) for a card that was not tried.
     """
     rows, thrown = _each_card(hands if throwable is None else throwable)
+    bits = cards.CARD_BIT.take(thrown)
+    left = least_deadwood(hands).astype(np.int16).take(rows) - cards.CARD_POINTS.take(thrown)
+    may_meld = (bits & _meldable(hands).take(rows)).nonzero()[0]
+    shortened = hands.take(rows.take(may_meld)) ^ bits.take(may_meld)
+    left[may_meld] = least_deadwood(shortened)
     table = np.full((len(hands), cards.NUM_CARDS), NO_DISCARD, dtype=np.int16)
-    table[rows, thrown] = least_deadwood(hands[rows] ^ cards.CARD_BIT[thrown])
+    table.reshape(-1)[rows * cards.NUM_CARDS + thrown] = left
     return table
 
 
@@ -83,9 +90,8 @@ def discards_within(
     """
     found = np.zeros(len(hands), dtype=BITBOARD)
     melded = np.zeros(len(hands), dtype=bool)
-    unmeldable = hands & ~(run_cards(hands) | _full_ranks(hands) * _EVERY_SUIT)
     reach = limits + np.int16(10)
-    near = (points(unmeldable) <= reach).nonzero()[0]
+    near = (points(hands & ~_meldable(hands)) <= reach).nonzero()[0]
     if near.size:
         held = hands[near]
         rows, thrown = _each_card(throwable[near])
@@ -287,6 +293,11 @@ def _set_choices(hands: BitboardArray) -> tuple[npt.NDArray[np.intp], BitboardAr
         rows, rest, ranks = rows[more], rest[more], ranks[more]
     all_rows, all_rest = map(np.concatenate, zip(*found, strict=True))
     return all_rows, all_rest
+
+
+def _meldable(hands: BitboardArray) -> BitboardArray:
+    """``(N,)`` uint64: the cards that fit some meld of the hand, and others of their ranks."""
+    return run_cards(hands) | _full_ranks(hands) * _EVERY_SUIT
 
 
 def _full_ranks(hands: BitboardArray) -> BitboardArray:

@@ -65,7 +65,7 @@ def resolve(player: str | Policy) -> Policy:
         if matches(player):
             return load(player)
     near = difflib.get_close_matches(player, _factories, n=1)
-    hint = f", did you mean {near[0]!r}?" if near else ""
+    hint = f", did you mean {near[0]!r}?" if near else "."
     more = "" if len(_factories) > 1 else "; 'import agents' registers the scripted bots"
     raise ValueError(f"unknown player {player!r}{hint} Known: {', '.join(_factories)}{more}")
 
