@@ -52,7 +52,8 @@ class PlayStatistics:
     Attributes:
         players: set before each step, ``(N, 2)`` names: who sits in seat 0 and in seat 1.
         hands: hands that ended.
-        points: ``(2 * reach + 1,)``, hands by the points that the player won, from -reach on.
+        points: ``(2 * reach + 1,)``, hands by the points that the player won, from -reach on; of a
+            player who met himself, by those of the winner.
         endings: ``(3, 6)``, hands by the winner's side (2: nobody) and `Result`.
         deadwood: ``(S, T, 101)``, turns by the deadwood that is left at their end.
         chances: ``(S, T, 11)``, turns that ended with so little deadwood that a knock was legal.
@@ -148,9 +149,10 @@ class PlayStatistics:
         points = outcome.points[over]
         own_seat = (seats[:, 0] != self.names[0]).astype(np.intp)
         own = points[np.arange(len(over)), own_seat]
+        if self.num_sides == 1:
+            own = np.abs(own)
         winner = (seats[np.arange(len(over)), (points[:, 1] > 0).astype(np.intp)]) != self.names[0]
         winner_or_nobody = np.where(own == 0, 2, winner.astype(np.intp))
-        # A knock always brings somebody points, unless the bonuses are set to nothing.
         self.hands += len(over)
         np.add.at(self.points, self.reach + own, 1)
         np.add.at(self.endings, (winner_or_nobody, outcome.result[over]), 1)

@@ -73,7 +73,8 @@ def laid_out(record: Record, names: tuple[str, str], policies: tuple[Policy, Pol
 
     The player is side 0 and his opponent side 1, wherever they sit.  Each step is a position and
     the action that is played there; the last one has none.  Where a policy has ``explain``, its
-    steps have the probabilities of its actions and its value of the position.
+    steps have the probabilities of its actions and its value of the position: in points where it
+    says how many points a unit of reward are (``points_scale``).
     """
     seat = seat_of(record, names[0])
     states = list(positions(record))
@@ -90,6 +91,7 @@ def laid_out(record: Record, names: tuple[str, str], policies: tuple[Policy, Pol
         if hasattr(policy, "explain"):
             _explain(steps, states, side, policy)
     points = record.points[seat]
+    in_points = all(hasattr(p, "points_scale") for p in policies if hasattr(p, "explain"))
     return {
         "result": record.result.name.lower().replace("_", " "),
         "points": points,
@@ -97,6 +99,7 @@ def laid_out(record: Record, names: tuple[str, str], policies: tuple[Policy, Pol
         "winner": None if not points else int(points < 0),
         "turns": int(states[-1].turn[0]),
         "limit": int(states[0].knock_limit[0]),
+        "unit": "points" if in_points else "the training's unit of reward",
         "steps": steps,
     }
 

@@ -74,7 +74,7 @@ class HandViewer {
     const step = hand.steps[this.step];
     this.box.replaceChildren(
       make("div", {}, this.table(hand, step), this.controls()),
-      make("div", { class: "side" }, this.thoughts(step), this.curve(hand)),
+      make("div", { class: "side" }, this.thoughts(hand, step), this.curve(hand)),
     );
     this.drawCurve(hand);
     if (focused) document.getElementById(focused)?.focus();
@@ -138,23 +138,35 @@ class HandViewer {
   }
 
   /** The probabilities of a policy that explains itself; of others, the choice alone. */
-  thoughts(step) {
-    const title = step.mover === null ? "The hand is over" : `Turn ${step.turn}, ${this.names[step.mover]}: ${step.phase}`;
-    const rows = step.mover === null ? [] : step.probabilities ?? [[step.action, null]];
+  thoughts(hand, step) {
+    if (step.mover === null) return this.settlement(hand, step);
+    const rows = step.probabilities ?? [[step.action, null]];
     const items = rows.map(([action, share]) => make("li", { class: action === step.action ? "chosen" : "" },
       make("span", { class: "what" }, ...actionName(action)),
       share === null ? "" : make("div", { class: "bar" }, make("div", { style: `width:${(100 * share).toFixed(1)}%` })),
       make("span", { class: "percent" }, share === null ? "" : percent(share))));
-    const value = step.value === undefined ? null : make("p", { class: "note value" }, `value ${step.value.toFixed(2)}`);
-    return make("figure", { class: SIDES[step.mover ?? 0] },
-      make("figcaption", { style: "color:var(--ink)" }, make("h3", {}, title)), make("ul", { class: "actions" }, ...items), value);
+    const value = step.value === undefined ? null
+      : make("p", { class: "note value" }, `value ${step.value.toFixed(2).replace("-", "−")} ${hand.unit}`);
+    return this.panel(SIDES[step.mover], `Turn ${step.turn}, ${this.names[step.mover]}: ${step.phase}`, items, value);
+  }
+
+  settlement(hand, step) {
+    const items = this.names.map((name, side) => make("li", { class: SIDES[side] },
+      make("span", { class: "what" }, name), "", make("span", { class: "percent" }, String(step.hands[side].deadwood))));
+    const laid = step.hands.some((held) => held.laid.length) ? " after layoffs" : "";
+    return this.panel("", `The hand is over: deadwood${laid}`, items, null);
+  }
+
+  panel(side, title, items, below) {
+    return make("figure", { class: side }, make("figcaption", { class: "ink" }, make("h3", {}, title)),
+      make("ul", { class: "actions" }, ...items), below);
   }
 
   curve(hand) {
     const valued = hand.steps.some((step) => step.value !== undefined);
     return make("figure", {}, make("figcaption", {},
       make("h3", {}, valued ? "Value through the hand" : "Deadwood through the hand"),
-      valued ? make("p", {}, "What each player expects at his own decisions.") : null), make("div", { class: "chart", id: "curve" }));
+      valued ? make("p", {}, `What is expected at each own decision, in ${hand.unit}.`) : null), make("div", { class: "chart", id: "curve" }));
   }
 
   drawCurve(hand) {
@@ -173,6 +185,9 @@ class HandViewer {
     series.forEach((line, place) => {
       chart.add("path", { class: `curve ${SIDES[sides[place]]}`, d: `M${line.map(([n, value]) => `${x(n).toFixed(1)},${y(value).toFixed(1)}`).join("L")}` });
     });
+    series.forEach((line, place) => line.forEach(([n, value]) => {
+      chart.add("circle", { class: `fill ${SIDES[sides[place]]}`, cx: x(n), cy: y(value), r: n === this.step ? 5 : 2.5 });
+    }));
     chart.add("line", { class: "now", x1: x(this.step), x2: x(this.step), y1: chart.top, y2: chart.bottom });
     const hit = chart.add("rect", { class: "hit", x: chart.left, y: 0, width: chart.right - chart.left, height: chart.height });
     hit.addEventListener("click", (event) => {

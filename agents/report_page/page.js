@@ -10,8 +10,8 @@ function pairing() { return content.pairings[shown.opponent]; }
 
 /** What the two sides are called; a player who met himself is one side with two seats. */
 function names() {
-  const same = pairing().opponent === content.player;
-  return same ? [content.player, `${content.player} (2)`] : [content.player, pairing().opponent];
+  const same = pairing().statistics.sides === 1;
+  return [content.player, same ? `${content.player} again` : pairing().opponent];
 }
 
 function header() {
@@ -19,12 +19,12 @@ function header() {
   const hands = sum(content.pairings.map((one) => one.statistics.hands));
   at("about").textContent = `Gin rummy, ${content.rules} rules · ${whole(hands)} hands · seed ${content.seed} · ${content.date}`;
   at("footer").textContent = `Written by ginenv ${content.version}. The charts count every hand that was played, those of the matches too.`;
-  const head = ["against", "points a hand", "hands", "games won", "games"];
+  const head = [["against"], ["points a hand"], ["hands", "minor"], ["games won"], ["games", "minor"]];
   at("result").replaceChildren(
-    make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col" }, text)))),
+    make("thead", {}, make("tr", {}, ...head.map(([text, kind]) => make("th", { scope: "col", class: kind }, text)))),
     make("tbody", {}, ...content.pairings.map(({ opponent, result }) => make("tr", {},
-      make("td", {}, opponent), make("td", { class: `points ${result.mean === null ? "" : result.mean < 0 ? "b" : "a"}` }, result.points),
-      make("td", {}, whole(result.hands)), make("td", {}, result.games), make("td", {}, whole(result.matches))))));
+      make("td", {}, opponent), make("td", { class: `points ${result.mean === null ? "" : result.mean < 0 ? "b" : "a"}` }, result.points.replace("-", "−")),
+      make("td", { class: "minor" }, whole(result.hands)), make("td", {}, result.games), make("td", { class: "minor" }, whole(result.matches))))));
   if (content.pairings.length > 1) {
     at("opponents").replaceChildren(...content.pairings.map(({ opponent }, number) =>
       make("button", { type: "button", onclick: () => select(number) }, `against ${opponent}`)));
