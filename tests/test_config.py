@@ -117,7 +117,7 @@ def test_an_unknown_key_names_the_nearest(tmp_path, typed, meant):
         refusal(load, written(tmp_path, f"{typed}: 1\n"), {}),
         refusal(load, None, {typed: "1"}),
     ):
-        assert f"unknown key {typed!r}: did you mean {meant}?" in line
+        assert f"unknown key {typed!r}, did you mean {meant}?" in line
 
 
 def test_an_unknown_key_like_no_other_gets_them_all():
