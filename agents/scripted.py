@@ -75,7 +75,7 @@ _NORMAL = Style(overlooks=0.1, slips=0.1, keep=30.0, fade=0.9, counts_dead=False
 _HARD = replace(
     _NORMAL, overlooks=0.0, slips=0.0, counts_dead=True, danger=6.0, reach=14.0, reach_turns=2
 )
-_CRAZY = replace(_HARD, keep=35.0, early_turns=6, late=5, hold=3, stock_low=3)
+_CRAZY = replace(_HARD, keep=35.0, early_turns=6, late=3, hold=3, stock_low=3)
 
 STYLES: dict[str, Style] = {
     "greedy": Style(),
