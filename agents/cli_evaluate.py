@@ -300,7 +300,7 @@ def _report(
         return
     content = _content(options, plan, pairings, status)
     if options.round_robin is not None:
-        content |= _standings(names, pairings)
+        content |= evaluation.standings(names, pairings)
         ranking = [row["player"] for row in content["ratings"]] or names
         report.show_round_robin(console, ranking, content["comparisons"], content["ratings"])
     else:
@@ -336,21 +336,6 @@ def _content(
         },
         "comparisons": [evaluation.figures(pairing) for pairing in pairings],
     }
-
-
-def _standings(names: list[str], pairings: list[Comparison]) -> dict[str, Any]:
-    """Ratings, the best first, and the comparisons in both directions."""
-    both = [side for pairing in pairings for side in (pairing, pairing.swapped())]
-    found = evaluation.rate(names, pairings)
-    ratings = []
-    if found is not None:
-        columns = (names, found.rating.tolist(), found.low.tolist(), found.high.tolist())
-        ratings = [
-            dict(zip(("player", "rating", "low", "high"), row, strict=True))
-            for row in zip(*columns, strict=True)
-        ]
-        ratings.sort(key=lambda row: -row["rating"])
-    return {"ratings": ratings, "comparisons": [evaluation.figures(side) for side in both]}
 
 
 def _write_files(

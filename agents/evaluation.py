@@ -138,6 +138,21 @@ def rate(players: Sequence[str], comparisons: Sequence[Comparison]) -> Ratings |
         return None
 
 
+def standings(players: Sequence[str], comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """A round robin's ``ratings``, the best first, and ``comparisons`` in both directions."""
+    both = [side for comparison in comparisons for side in (comparison, comparison.swapped())]
+    found = rate(players, comparisons)
+    rows = []
+    if found is not None:
+        columns = (players, found.rating.tolist(), found.low.tolist(), found.high.tolist())
+        rows = [
+            dict(zip(("player", "rating", "low", "high"), row, strict=True))
+            for row in zip(*columns, strict=True)
+        ]
+        rows.sort(key=lambda row: -row["rating"])
+    return {"ratings": rows, "comparisons": [figures(side) for side in both]}
+
+
 def figures(comparison: Comparison) -> dict[str, Any]:
     """All figures of a comparison, as the JSON file has them.
 
