@@ -86,14 +86,14 @@ def test_both_seats_know_what_the_slow_twin_says_for_long(style):
     assert_views(1, Rules(target_score=50, stock_floor=0), style, num_games=40, num_hands=4)
 
 
-def middle_of_games(seed, preset="standard", num_games=40):
-    """States at all stages of a hand, with players who take and throw."""
+def middle_of_games(seed, preset="standard", num_games=40, knocks=False):
+    """States at all stages of a hand; without knocks, hardly any is over."""
     rng = np.random.default_rng(seed)
     decks = np.array([rich_deck(rng) for _ in range(num_games)])
     state = engine.deal(rng, num_games, Rules.preset(preset), decks=decks)
     for moment in range(num_games):
         legal = engine.legal_actions(state)
-        legal[:, 52:104] = False
+        legal[:, 52:104] &= knocks
         actions = np.array([rng.choice(np.flatnonzero(m)) if m.any() else -1 for m in legal])
         actions[:moment] = -1
         engine.step(state, actions)
@@ -185,9 +185,10 @@ def seat_of(state, who):
     seed=st.integers(0, 2**32 - 1),
     preset=st.sampled_from(PRESETS),
     who=st.sampled_from(["to move", "other", "0", "1"]),
+    knocks=st.booleans(),
 )
-def test_dealing_the_hidden_cards_again_changes_nothing_that_is_seen(seed, preset, who):
-    state = middle_of_games(seed, preset)
+def test_dealing_the_hidden_cards_again_changes_nothing_that_is_seen(seed, preset, who, knocks):
+    state = middle_of_games(seed, preset, knocks=knocks)
     before, player = everything(state), seat_of(state, who)
     again = view.resample_hidden(state, np.random.default_rng(seed), player)
     assert everything(state) == before
@@ -219,6 +220,25 @@ def test_dealing_the_hidden_cards_again_changes_what_is_hidden(who):
         pile = again.pile[row, : again.pile_size[row]].tolist()
         hands = [c for c in range(52) for hand in again.hands[row] if int(hand) & brute.BIT[c]]
         assert sorted([*pile, *stock.tolist(), *hands]) == list(range(52))
+
+
+def test_the_knocking_discard_is_hidden_from_the_defender_only():
+    """He was not shown it: it is dealt again with the rest, and no card is doubled or lost."""
+    state = middle_of_games(14, knocks=True)
+    state = state[np.flatnonzero(state.face_down >= 0)]
+    assert len(state.player) > 5
+    knocker = state.player
+    for_knocker = view.resample_hidden(state, np.random.default_rng(15), knocker)
+    assert (for_knocker.face_down == state.face_down).all()
+    for_defender = view.resample_hidden(state, np.random.default_rng(15), 1 - knocker)
+    assert (for_defender.face_down != state.face_down).mean() > 0.5
+    for again in (for_knocker, for_defender):
+        for row in range(len(knocker)):
+            stock = again.deck[row, again.stock_start[row] :].tolist()
+            pile = again.pile[row, : again.pile_size[row]].tolist()
+            hands = [c for c in range(52) for hand in again.hands[row] if int(hand) & brute.BIT[c]]
+            places = [*pile, *stock, *hands, int(again.face_down[row])]
+            assert sorted(places) == list(range(52))
 
 
 def test_by_default_all_is_dealt_again_that_the_player_to_move_does_not_see():
