@@ -22,7 +22,7 @@ from agents.config import Config, ConfigError
 from agents.curves import draw_curves
 from agents.evaluation import Comparison, Plan, figures, measure
 from agents.network import LearnedPolicy
-from agents.run_log import MetricLog, RunDirectory
+from agents.run_log import CHECKPOINTS, LATEST, MetricLog, RunDirectory
 from agents.training import Training, usable_device
 from agents.training_display import TrainingDisplay
 from ginenv.opponents import Policy
@@ -57,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the trainer; returns the exit status.
 
     0: the run ended or was stopped in good order (a checkpoint is there); 1: it diverged;
-    2: something that the user gave cannot be used, or the disk cannot be written.
+    2: something that the user gave cannot be used, or the disk cannot be written; 130: a second
+    signal stopped it at once.
     """
     console = Console()
     try:
@@ -68,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"train.py: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("train.py: interrupted; the last checkpoint is as it was", file=sys.stderr)
+        return 130
 
 
 def _train(argv: Sequence[str] | None, console: Console) -> int:
@@ -78,15 +82,15 @@ def _train(argv: Sequence[str] | None, console: Console) -> int:
             print(configs.dump(config), end="")
             return 0
         check_usable(config)
+        training = _start(config)
         directory = RunDirectory(config.run_dir or _new_name(options.config), fresh=True)
-        training = Training.start(config)
     else:
         directory, training = _resume(options, overrides, console)
         config = training.config
+    try:
         if options.print_config:
             print(configs.dump(config), end="")
             return 0
-    try:
         directory.describe(config)
         run = _Run(training, directory, console)
         return run.go(options.stop_after, options.time_budget)
@@ -106,6 +110,17 @@ def check_usable(config: Config) -> None:
         players.player(name)
 
 
+def _start(config: Config) -> Training:
+    try:
+        return Training.start(config)
+    except (RuntimeError, MemoryError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ConfigError(
+            f"cannot make room for num_games {config.num_games} x num_steps {config.num_steps} "
+            f"and hidden_size {config.hidden_size}, lower them ({reason})"
+        ) from None
+
+
 class _Run:
     """The loop: advance, log, evaluate, save; and stop in good order when asked to."""
 
@@ -120,16 +135,18 @@ class _Run:
     def go(self, stop_after: int | None, time_budget: float | None) -> int:
         started = time.monotonic()
         self.log = MetricLog(self.directory.path, self.training.decisions)
-        self.console.print(f"training in {self.directory.path}", highlight=False)
+        self.display.say(f"training in {self.directory.path}")
         before = {number: signal.signal(number, self._on_signal) for number in _SIGNALS}
         try:
             with self.display:
-                while not self.training.finished and not self.asked_to_stop:
-                    self._advance()
+                while not self.training.finished:
                     if stop_after is not None and self.training.decisions >= stop_after:
                         self.asked_to_stop = f"--stop_after {stop_after}"
                     if time_budget is not None and time.monotonic() - started >= time_budget:
                         self.asked_to_stop = f"--time_budget {time_budget:g}"
+                    if self.asked_to_stop:
+                        break
+                    self._advance()
                 self._save(self.directory.latest)
         except FloatingPointError as error:
             return self._diverged(error)
@@ -262,17 +279,21 @@ def _resume(
 ) -> tuple[RunDirectory, Training]:
     place = Path(options.resume)
     path = place if place.is_dir() else place.parent
+    if path.name == CHECKPOINTS and not (path / CHECKPOINTS).is_dir():
+        path = path.parent
     if not place.exists():
         raise CheckpointError(f"there is nothing to resume at {place}")
+    if not any((path / name).exists() for name in (LATEST, CHECKPOINTS)):
+        raise CheckpointError(f"{path} is no directory of a training run")
     directory = RunDirectory(path, fresh=False)
     try:
-        candidates = directory.newest_first() if place.is_dir() else [place]
+        candidates = [place] if place.is_file() else directory.newest_first()
         if not candidates:
             raise CheckpointError(f"{place} holds no checkpoint")
         found, saved, faults = checkpoint.newest_good(candidates)
         for fault in faults:
-            console.print(f"passed over: {fault}", highlight=False)
-        if "config" not in saved:
+            console.print(f"passed over: {fault}", highlight=False, markup=False, soft_wrap=True)
+        if not isinstance(saved.get("config"), dict):
             raise CheckpointError(f"{found} is a policy without a training run; it cannot go on")
         for key in overrides:
             value = configs.coerce(key, overrides[key])
@@ -281,7 +302,8 @@ def _resume(
                     f"{key} is part of what the run is and cannot change on resuming; "
                     f"these can: {', '.join(sorted(RESUMABLE))}"
                 )
-        config = Config(**{**saved["config"], **overrides})
+        values = {**saved["config"], **overrides}
+        config = Config(**{key: configs.coerce(key, value) for key, value in values.items()})
         check_usable(config)
         return directory, Training.unpack(saved, config)
     except BaseException:
@@ -297,7 +319,7 @@ def _parse(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, An
     parser.add_argument("--resume", help="a run directory or a checkpoint in one, to go on")
     parser.add_argument("--print_config", action="store_true", help="show the configuration, stop")
     parser.add_argument("--stop_after", type=_whole, help="stop after so many decisions in all")
-    parser.add_argument("--time_budget", type=float, help="stop after so many seconds")
+    parser.add_argument("--time_budget", type=_seconds, help="stop after so many seconds")
     try:
         options, rest = parser.parse_known_args(argv)
     except argparse.ArgumentError as error:
@@ -321,7 +343,25 @@ def _parse(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, An
 
 
 def _whole(text: str) -> int:
-    return int(float(text))
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not number.is_integer() or number < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number (5e6 is fine), 1 or more, got {text!r}"
+        )
+    return int(number)
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, got {text!r}")
+    return number
 
 
 def _crossed(before: int, now: int, every: int) -> bool:

@@ -164,10 +164,10 @@ def usable_device(name: str) -> torch.device:
     """
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device).tolist()
+    except Exception as error:  # each kind of device that is not there fails in its own way
         found = "cpu, cuda" if torch.cuda.is_available() else "cpu"
-        reason = str(error).splitlines()[0]
+        reason = (str(error) or type(error).__name__).splitlines()[0]
         raise ConfigError(
             f"device {name!r} cannot be used here ({reason}): there is {found}"
         ) from None

@@ -44,7 +44,7 @@ class TrainingDisplay:
 
     def say(self, text: str) -> None:
         """One line above the panel, or among the plain lines."""
-        self.console.print(text, highlight=False, soft_wrap=True)
+        self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def update(
         self,

@@ -1,0 +1,198 @@
+"""Training runs: the schedules, the counters, and going on as if nothing had happened."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from agents import checkpoint
+from agents.checkpoint import CheckpointError
+from agents.config import ConfigError
+from agents.network import LearnedPolicy
+from agents.training import Training, usable_device
+from ginenv import engine
+from ginenv.view import view
+from tests.tiny import A_ROLLOUT, differences, packed, tiny
+
+
+def finished(config, training=None, stop=None):
+    """Advances to the end, or for ``stop`` updates; returns the run and its metrics."""
+    training = training or Training.start(config)
+    metrics = []
+    while not training.finished and len(metrics) != stop:
+        metrics.append(training.advance())
+    return training, metrics
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """A run of ten updates that never stopped."""
+    return finished(tiny())
+
+
+# What a run is made of
+
+
+def test_a_seed_decides_everything(whole):
+    training, metrics = whole
+    torch.manual_seed(99)  # nobody else's random numbers matter
+    again, its_metrics = finished(tiny())
+    assert differences(packed(training), packed(again)) == []
+    assert differences(metrics, its_metrics) == []
+    other, _ = finished(tiny(seed=2), stop=1)
+    assert differences(packed(other)["state"], packed(training)["state"])
+
+
+def test_a_run_leaves_others_random_numbers_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    finished(tiny(), stop=1)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_the_counters_count_every_players_decisions(whole):
+    training, metrics = whole
+    assert len(metrics) == training.updates == 10
+    assert training.decisions == 10 * A_ROLLOUT == 1_280
+    assert training.finished
+
+
+def test_the_schedules_run_straight_from_first_to_last_by_decisions(whole):
+    _, metrics = whole
+    config = tiny()
+    gone = np.arange(10) / 10
+    for name, first, last in (
+        ("learning_rate", config.learning_rate, config.final_learning_rate),
+        ("ent_coef", config.ent_coef, config.final_ent_coef),
+    ):
+        found = [m[f"charts/{name}"] for m in metrics]
+        assert found == pytest.approx((first + (last - first) * gone).tolist())
+
+
+def test_the_optimiser_uses_the_scheduled_learning_rate():
+    training = Training.start(tiny(learning_rate=0.0, final_learning_rate=0.0))
+    before = copy.deepcopy(training.network.state_dict())
+    finished(None, training, stop=2)
+    assert differences(before, training.network.state_dict()) == []
+
+
+def test_snapshots_are_taken_on_time(whole):
+    """Every 256 decisions, two rollouts of 128; at most two are kept."""
+    training = Training.start(tiny())
+    kept = []
+    for _ in range(6):
+        training.advance()
+        kept.append(len(training.league.snapshots))
+    assert kept == [0, 1, 1, 2, 2, 2]
+    newest = training.league.snapshots[-1].state_dict()
+    assert differences(newest, training.network.state_dict()) == []
+
+
+def test_weights_move_and_metrics_have_their_names(whole):
+    training, metrics = whole
+    start = Training.start(tiny()).network.state_dict()
+    assert len(differences(start, training.network.state_dict())) == len(start)
+    losses = "policy_loss value_loss entropy approx_kl clipfrac grad_norm explained_variance"
+    for m in metrics:
+        assert {f"losses/{name}" for name in losses.split()} < m.keys()
+        assert all(np.isfinite(value) for value in m.values())
+        assert 0 <= m["play/knock_when_legal"] <= 1
+
+
+def test_hands_are_reported_by_how_they_end():
+    training = Training.start(tiny(num_games=32, num_steps=32))
+    with torch.no_grad():  # throws what leaves least deadwood, and knocks at once
+        training.network.card_rule[-3] = -30
+        training.network.policy.bias[52:104] = 5
+        training.network.policy.bias[104] = 1
+    training.advance()
+    metrics = training.advance()
+    shares = [metrics[f"play/{k}_rate"] for k in ("knock", "gin", "big_gin", "undercut", "void")]
+    assert sum(shares) == pytest.approx(1) and shares[0] > 0.3
+    assert metrics["play/knock_when_legal"] > 0.9
+    assert 0 < metrics["play/knock_deadwood"] <= 10
+    assert 2 < metrics["play/turns"] < 40
+
+
+# Going on
+
+
+@pytest.mark.parametrize("stop", [1, 4, 9])
+def test_a_run_that_stopped_equals_the_one_that_did_not(tmp_path, whole, stop):
+    """Weights, optimiser, league, random states, games in flight, metrics: bit for bit."""
+    training, metrics = whole
+    first, before = finished(tiny(), stop=stop)
+    checkpoint.save(tmp_path / "latest.pt", first.pack())
+    saved = checkpoint.load(tmp_path / "latest.pt")
+    second, after = finished(None, Training.unpack(saved, tiny()))
+    assert differences(metrics, before + after) == []
+    assert differences(packed(training), packed(second)) == []
+    assert second.state == training.state
+    assert len(second.league.snapshots) == 2 and (second.league.seated > 2).any()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"precision": "float32", "past_self_share": 0.5},
+        {"opponents": (), "opponent_share": 0.0, "past_self_share": 0.0},
+        {"rules": "eaai", "update_epochs": 2, "max_snapshots": 1, "snapshot_every": 1},
+    ],
+)
+def test_so_it_does_with_other_settings(tmp_path, changes):
+    config = tiny(total_decisions=6 * A_ROLLOUT, **changes)
+    training, metrics = finished(config)
+    first, before = finished(config, stop=3)
+    checkpoint.save(tmp_path / "latest.pt", first.pack())
+    second, after = finished(None, Training.unpack(checkpoint.load(tmp_path / "latest.pt"), config))
+    assert differences(metrics, before + after) == []
+    assert differences(packed(training), packed(second)) == []
+
+
+def test_packing_does_not_disturb_the_run(whole):
+    training = Training.start(tiny())
+    while not training.finished:
+        training.pack()
+        training.advance()
+    assert differences(packed(training), packed(whole[0])) == []
+
+
+def test_the_policy_of_a_checkpoint_plays_like_the_run(tmp_path, whole):
+    training, _ = whole
+    checkpoint.save(tmp_path / "latest.pt", training.pack())
+    policy = checkpoint.load_policy(tmp_path / "latest.pt")
+    seen = view(engine.deal(np.random.default_rng(0), 100))
+    rng = np.random.default_rng(1)
+    assert (policy(seen, rng) == training.policy()(seen, rng)).all()
+    assert isinstance(training.policy(), LearnedPolicy)
+
+
+@pytest.mark.parametrize("part", ["optimizer", "league", "state", "random", "counters"])
+def test_a_checkpoint_that_lacks_a_part_cannot_go_on(whole, part):
+    saved = whole[0].pack()
+    del saved[part]
+    with pytest.raises(CheckpointError, match=f"no training run to go on with.*{part}"):
+        Training.unpack(saved, tiny())
+
+
+def test_a_checkpoint_of_another_network_cannot_go_on(whole):
+    with pytest.raises(CheckpointError, match="no training run to go on with"):
+        Training.unpack(whole[0].pack(), tiny(hidden_size=8))
+
+
+# Devices
+
+
+def test_the_cpu_is_there():
+    assert usable_device("cpu") == torch.device("cpu")
+
+
+@pytest.mark.parametrize("name", ["", "gpu", "cuda:99", "meta", "hpu", "mps:7", "cpu:x"])
+def test_a_device_that_is_not_there_is_refused_in_one_line(name):
+    with pytest.raises(ConfigError) as caught:
+        usable_device(name)
+    line = str(caught.value)
+    assert line.startswith(f"device {name!r} cannot be used here") and "\n" not in line
+    assert "there is cpu" in line
