@@ -114,8 +114,8 @@ def _pace(text: str) -> float:
         pace = float(text)
     except ValueError:
         pace = -1.0
-    if not 0 <= pace <= 10:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds from 0 to 10")
+    if not (pace == 0 or 0.05 <= pace <= 10):  # very short timers may be skipped
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds, 0 or 0.05 to 10")
     return pace
 
 

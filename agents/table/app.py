@@ -65,6 +65,7 @@ class GinApp(App[str]):
         self.settings = storage.settings()
         self._seed = options.seed
         self._playing: Match | None = None
+        self._unsaved = ""  # why the last move could not be saved
 
     def on_mount(self) -> None:
         """Start at the start."""
@@ -150,13 +151,12 @@ class GinApp(App[str]):
                 self.storage.close_match(match)
             else:
                 self.storage.save_match(match)
+            self._unsaved = ""
         except OSError as error:
-            reason = error.strerror or error
-            self.notify(
-                f"The match cannot be saved: {reason} ({self.storage.directory})",
-                severity="error",
-                markup=False,
-            )
+            fault = f"The match cannot be saved: {error.strerror} ({self.storage.directory})"
+            if fault != self._unsaved:  # once, not at every move
+                self.notify(fault, severity="error", timeout=12, markup=False)
+            self._unsaved = fault
         self.tell_notices()
 
     def give_up(self, match: Match) -> None:

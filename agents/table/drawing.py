@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from rich.text import Text
 
@@ -57,8 +59,8 @@ class Canvas:
         for number, line in enumerate(self._cells):
             if number:
                 text.append("\n")
-            for char, style in line:
-                text.append(char, style)
+            for style, run in groupby(line, key=itemgetter(1)):
+                text.append("".join(char for char, _ in run), style)
         return text
 
 
@@ -150,7 +152,9 @@ class Row:
             top = y if card == chosen else y + 1
             paint_card(canvas, x + start, top, card, size, paper)
             if card in marked:
-                canvas.write(x + start + size.width // 2, y + size.height + 1, "▲", CHOSEN)
+                on_tray = any(left <= start < left + width for left, width in self.trays)
+                style = f"{CHOSEN} on {TRAY}" if on_tray else CHOSEN
+                canvas.write(x + start + size.width // 2, y + size.height + 1, "▲", style)
 
 
 def row_of_cards(melds: Iterable[tuple[int, ...]], *others: tuple[int, ...]) -> list[Group]:

@@ -371,7 +371,7 @@ def _bonuses(match: Match, opponent: str) -> Grid:
     """What the sheet adds up to for both players, game by game."""
     grid = Grid.grid(padding=(0, 2))
     for heading in ("", "points", "boxes", "total"):
-        grid.add_column(justify="left" if not heading else "right")
+        grid.add_column(justify="right" if heading else "left", no_wrap=True, min_width=6)
     grid.add_row(*(Text(text, _LABEL) for text in ("", "points", "boxes", "total")))
     sheet = match.sheet
     for game in range(sheet.scoring.games):

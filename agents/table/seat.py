@@ -15,6 +15,7 @@ from textual.widgets import Button, Footer, Label, Static
 
 from agents.table import coach
 from agents.table.arrangement import Arrangement
+from agents.table.drawing import LARGE
 from agents.table.faces import face
 from agents.table.levels import Level
 from agents.table.match import COACH, PERSON, Match
@@ -117,6 +118,7 @@ class TableScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Larger terminals get larger cards."""
+        self.set_class(card_size(*self.app.size) == LARGE, "spacious")
         self.refresh_table()
 
     # The game goes on
@@ -135,7 +137,10 @@ class TableScreen(Screen[None]):
             self._pending.stop()
             self._pending = None
         if not self.match.person_to_move and self.is_current:
-            self._pending = self.set_timer(max(self.pace, 0.001), self._go_on)
+            if self.pace:
+                self._pending = self.set_timer(self.pace, self._go_on)
+            else:
+                self.call_later(self._go_on)
 
     def _go_on(self) -> None:
         if not self.is_current:  # paused: `on_screen_resume` comes here again
@@ -218,23 +223,23 @@ class TableScreen(Screen[None]):
             self.chosen = order[-1 if step < 0 else 0]
         else:
             self.chosen = order[(order.index(self.chosen) + step) % len(order)]
-        self.refresh_table()
+        self._paint_choice()
 
     def action_move(self, step: int) -> None:
         """Lay the chosen card one place further."""
         if self.chosen is not None:
             self.arrangement.move(self.chosen, self.arrangement.order.index(self.chosen) + step)
-            self.refresh_table()
+            self._paint_choice()
 
     def action_sort(self) -> None:
         """Sort the hand."""
         self.arrangement.sort()
-        self.refresh_table()
+        self._paint_choice()
 
     def action_coach(self) -> None:
         """Ask the coach, or send him away."""
         self.coaching = not self.coaching
-        self.refresh_table()
+        self._paint_panel()
 
     def action_menu(self) -> None:
         """Pause."""
@@ -246,12 +251,12 @@ class TableScreen(Screen[None]):
             self.act(DISCARD + message.card)
         else:
             self.chosen = message.card
-            self.refresh_table()
+            self._paint_choice()
 
     @on(HandView.Moved)
     def _moved(self, message: HandView.Moved) -> None:
         self.arrangement.move(message.card, message.place)
-        self.refresh_table()
+        self._paint_choice()
 
     @on(PileView.Clicked, "#stock")
     def _stock_clicked(self) -> None:
@@ -281,13 +286,13 @@ class TableScreen(Screen[None]):
         title = f" Hand {self.match.hand_number} · {turn_line(drawn, self.level.name)}"
         about = f"{terms.rules_name} · {terms.scoring_name} "
         width = max(self.app.size.width - len(about), len(title) + 1)
-        self.query_one("#caption", Label).update(title.ljust(width) + about)
+        self.query_one("#caption", Label).update(title.ljust(width) + about, layout=False)
         self.query_one(OpponentView).show(drawn.far, self.level.name)
         self._paint_piles(drawn.stock_size, drawn.upcard, drawn.pile_size)
-        self.query_one("#score", Static).update(score_lines(self.match.sheet, names))
-        self._paint_hand(drawn.near.deadwood or 0)
-        self._paint_actions()
-        self.query_one("#prompt", Label).update(self._prompt())
+        score = score_lines(self.match.sheet, names)
+        self.query_one("#score", Static).update(score, layout=False)
+        self._paint_choice()
+        self.query_one("#prompt", Label).update(self._prompt(), layout=False)
         self._paint_panel()
 
     def _follow(self, hand: int, discarding: bool) -> None:
@@ -305,18 +310,19 @@ class TableScreen(Screen[None]):
         stock.offered, pile.offered = self.may(DRAW_STOCK), self.may(TAKE_PILE)
         stock.label = f"d stock {stock_size}" if stock.offered else f"stock {stock_size}"
         pile.card, pile.label = upcard, pile_label(pile_size, upcard, pile.offered)
-        for view in (stock, pile):
-            view.styles.height = card_size(*self.app.size).height + 2
-            view.refresh()
+        stock.refresh()
+        pile.refresh()
 
-    def _paint_hand(self, deadwood: int) -> None:
+    def _paint_choice(self) -> None:
+        """Paint the hand and what can be done with it."""
         hand = self.query_one(HandView)
-        hand.styles.height = card_size(*self.app.size).height + 2
-        hand.arrangement, hand.deadwood, hand.deadwood_then = self.arrangement, deadwood, None
+        hand.arrangement, hand.deadwood_then = self.arrangement, None
+        hand.deadwood = int(self.match.seen.deadwood[0])
         if self.chosen is not None and self.may(DISCARD + self.chosen):
             hand.deadwood_then = int(self.match.seen.deadwood_after[0, self.chosen])
         hand.chosen, hand.fresh, hand.glowing = self.chosen, self._fresh, self._glowing()
         hand.refresh()
+        self._paint_actions()
 
     def _glowing(self) -> int | None:
         """On Easy, the card that the coach would throw."""
@@ -345,7 +351,7 @@ class TableScreen(Screen[None]):
         for name, (is_shown, label) in shown.items():
             button = self.query_one(f"#{name}", Button)
             button.display = is_shown
-            if label:
+            if label and str(button.label) != label:
                 button.label = label
 
     def _prompt(self) -> str:

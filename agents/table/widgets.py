@@ -116,7 +116,7 @@ class OpponentView(Static):
 
     def show(self, seat: Seat, name: str) -> None:
         """Paint the opponent's seat as far as the person knows it."""
-        canvas = Canvas(42, SMALL.height + 1)
+        canvas = Canvas(43, SMALL.height + 1)
         deals = "  deals" if seat.is_dealer else ""
         canvas.write(0, 0, name[:30], "bold #ffffff")
         canvas.write(min(len(name), 30), 0, deals, _LABEL)
@@ -127,7 +127,7 @@ class OpponentView(Static):
         text = canvas.text()
         if seat.loose and seat.hidden:
             text.append(f"\nyou saw him take {faces(seat.loose)}", _LABEL)
-        self.update(text)
+        self.update(text, layout=False)
 
 
 class PileView(Widget):
@@ -201,15 +201,15 @@ class PanelView(Static):
         for number, line in enumerate(shown, start=1):
             newest = number == len(shown)
             text.append(line + "\n" * (not newest), "#ffffff" if newest else _LABEL)
-        self.update(text)
+        self.update(text, layout=False)
 
     def show_thinking(self) -> None:
         """While the coach is asked."""
-        self.update(Text("The coach is thinking …", _LABEL))
+        self.update(Text("The coach is thinking …", _LABEL), layout=False)
 
     def show_waiting(self) -> None:
         """While there is nothing to advise on."""
-        self.update(Text("The coach speaks when it is your turn.", _LABEL))
+        self.update(Text("The coach speaks when it is your turn.", _LABEL), layout=False)
 
     def show_advice(self, advice: Advice, upcard: int) -> None:
         """The coach's choices and what they rest on."""
@@ -237,7 +237,7 @@ class PanelView(Static):
         thrown = faces(advice.discarded) or "nothing yet"
         let_go = f", let go {faces(advice.declined)}" if advice.declined else ""
         out.add_row(_fact("threw", thrown + let_go))
-        self.update(out)
+        self.update(out, layout=False)
 
 
 def _fact(label: str, what: str) -> Text:
