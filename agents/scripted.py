@@ -59,7 +59,7 @@ class Style:
     keep: float = 0.0
     fade: float = 1.0
     live: float = 0.2
-    melded: float = 0.3
+    melded: float = 0.2
     counts_dead: bool = True
     danger: float = 0.0
     reach: float = _NO_REACH
@@ -75,7 +75,7 @@ _NORMAL = Style(overlooks=0.1, slips=0.1, keep=30.0, fade=0.9, counts_dead=False
 _HARD = replace(
     _NORMAL, overlooks=0.0, slips=0.0, counts_dead=True, danger=6.0, reach=14.0, reach_turns=2
 )
-_CRAZY = replace(_HARD, keep=35.0, early_turns=6, late=3, hold=3, stock_low=3)
+_CRAZY = replace(_HARD, keep=40.0, early_turns=5, late=3, hold=2, stock_low=3)
 
 STYLES: dict[str, Style] = {
     "greedy": Style(),

@@ -38,15 +38,15 @@ Samples = dict[str, npt.NDArray[np.float64]]
 
 TABLES = ("odds", "knocks", "styles")
 VARIATIONS: dict[str, tuple[float, ...]] = {
-    "keep": (20.0, 28.0, 45.0, 60.0),
+    "keep": (20.0, 30.0, 50.0, 70.0),
     "fade": (0.85, 0.95),
     "live": (0.15, 0.25),
-    "melded": (0.0, 0.15, 0.5),
+    "melded": (0.0, 0.1, 0.4),
     "danger": (0.0, 3.0, 12.0),
     "reach": (10.0, 18.0, math.inf),
-    "early_turns": (4, 5, 7, 8),
-    "late": (0, 3, 7),
-    "hold": (1, 2, 4, 52),
+    "early_turns": (3, 4, 6, 7),
+    "late": (0, 5, 7),
+    "hold": (1, 3, 4, 52),
     "stock_low": (2, 6),
 }
 

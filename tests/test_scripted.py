@@ -463,7 +463,7 @@ def test_the_tuning_command_changes_each_threshold(capsys, monkeypatch):
     assert tune.main(["styles", "--hands", "20", "--opponents", "greedy"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("  ")[0] for line in lines[-4:]] == [
-        "keep = 35.0",
+        "keep = 40.0",
         "keep = 20.0",
         "hold = 1",
         "hold = 2",
