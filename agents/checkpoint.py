@@ -147,7 +147,11 @@ def unpack_network(content: dict[str, Any], path: str | os.PathLike[str]) -> Net
 def load_policy(path: str | os.PathLike[str]) -> LearnedPolicy:
     """The policy of a checkpoint, playing argmax."""
     content = load(path)
-    return LearnedPolicy(unpack_network(content, path), precision=content["precision"])
+    return LearnedPolicy(
+        unpack_network(content, path),
+        precision=content["precision"],
+        points_scale=content.get("config", {}).get("points_scale"),
+    )
 
 
 def pack_state(state: State) -> dict[str, Any]:

@@ -166,16 +166,27 @@ def sample(log_probs: Tensor, uniform: Tensor) -> Tensor:
 
 
 class LearnedPolicy:
-    """A network as a player: argmax, or sampling from its distribution."""
+    """A network as a player: argmax, or sampling from its distribution.
 
-    def __init__(self, network: Network, sampled: bool = False, precision: str = "float32") -> None:
+    Attributes:
+        points_scale: how many points a unit of its value is worth; None where that is not known.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        sampled: bool = False,
+        precision: str = "float32",
+        points_scale: float | None = None,
+    ) -> None:
         self.network = network.eval()
         self.sampled = sampled
         self.precision = precision
+        self.points_scale = points_scale
 
     def sampling(self, sampled: bool = True) -> LearnedPolicy:
         """The same network that samples its actions, or plays the likeliest."""
-        return LearnedPolicy(self.network, sampled, self.precision)
+        return LearnedPolicy(self.network, sampled, self.precision, self.points_scale)
 
     def __call__(self, view: View, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """The actions, ``(N,)`` int64."""
@@ -192,8 +203,7 @@ class LearnedPolicy:
         """The probability of each action and the value.
 
         Returns:
-            ``(N, 108)`` float32; ``(N,)`` float32, expected points in units of the training's
-            ``points_scale``.
+            ``(N, 108)`` float32; ``(N,)`` float32, expected points in units of ``points_scale``.
         """
         observation, mask, suits = observe(view)
         log_probs, value = self._forward(observation, mask)

@@ -91,7 +91,7 @@ def laid_out(record: Record, names: tuple[str, str], policies: tuple[Policy, Pol
         if hasattr(policy, "explain"):
             _explain(steps, states, side, policy)
     points = record.points[seat]
-    in_points = all(hasattr(p, "points_scale") for p in policies if hasattr(p, "explain"))
+    in_points = all(_points_scale(p) is not None for p in policies if hasattr(p, "explain"))
     return {
         "result": record.result.name.lower().replace("_", " "),
         "points": points,
@@ -137,7 +137,7 @@ def _explain(steps: Sequence[Figures], states: Sequence[State], side: int, polic
     if not asked:
         return
     probabilities, value = policy.explain(view(State.concatenate([states[n] for n in asked])))
-    scale = float(getattr(policy, "points_scale", 1.0))
+    scale = _points_scale(policy) or 1.0
     for number, row, worth in zip(asked, probabilities, value, strict=True):
         likely = np.argsort(-row, kind="stable")[:_MOST_SHOWN]
         steps[number]["probabilities"] = [
@@ -146,6 +146,11 @@ def _explain(steps: Sequence[Figures], states: Sequence[State], side: int, polic
             if row[action] >= LEAST_SHOWN
         ]
         steps[number]["value"] = round(scale * float(worth), 3)
+
+
+def _points_scale(policy: Any) -> float | None:
+    """How many points its unit of value is worth, where it knows."""
+    return getattr(policy, "points_scale", None)
 
 
 def _says(action: int, before: State, after: State) -> str:

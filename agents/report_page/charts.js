@@ -21,12 +21,13 @@ const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 const whole = (number) => number.toLocaleString("en");
 
-/** Round steps from 0 to about `most`. */
-function ticks(most, number = 4) {
-  const rough = most / number;
+/** Round numbers from `low`, 0 or below, to `high`, about `number` steps apart. */
+function ticks(high, number = 4, low = 0) {
+  const rough = (high - low) / number;
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = unit * [1, 2, 2.5, 5, 10].find((factor) => factor * unit >= rough);
-  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step);
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
 }
 
 /** An empty chart of the box's width, with a margin for labels. */

@@ -180,8 +180,7 @@ class HandViewer {
     const chart = canvas(document.getElementById("curve"), 150, { left: 38, right: 8, top: 8, bottom: 8 }, "Curve of this hand");
     const x = scale(0, Math.max(1, this.last), chart.left, chart.right);
     const y = scale(low, high, chart.bottom, chart.top);
-    const marks = [...ticks(high, 3), ...(low < -1e-9 ? ticks(-low, 2).slice(1).map((value) => -value) : [])];
-    rules(chart, marks, y, (value) => String(Number(value.toFixed(2))).replace("-", "−"));
+    rules(chart, ticks(high, 3, low), y, (value) => String(Number(value.toFixed(2))).replace("-", "−"));
     series.forEach((line, place) => {
       chart.add("path", { class: `curve ${SIDES[sides[place]]}`, d: `M${line.map(([n, value]) => `${x(n).toFixed(1)},${y(value).toFixed(1)}`).join("L")}` });
     });
