@@ -23,6 +23,8 @@ from agents.players import BLOCK, Policy, player
 from agents.progress import Display
 from ginenv.record import Recorder
 from ginenv.rules import PRESETS, Rules
+from ginenv.scoresheet import PRESETS as SHEETS
+from ginenv.scoresheet import Scoring
 
 _DEFAULT_OPPONENTS = ("easy", "normal", "hard", "crazy")
 _HANDS, _MOST_HANDS, _GAMES = 20_000, 1_000_000, 2_000
@@ -163,6 +165,12 @@ def _parser() -> _Parser:
         default="standard",
         help=f"one of {', '.join(PRESETS)} (default standard)",
     )
+    add(
+        "--scoring",
+        metavar="SHEET",
+        default="hands",
+        help=f"the score sheet of the matches, one of {', '.join(SHEETS)} (default hands)",
+    )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
         "--argmax",
@@ -242,16 +250,21 @@ def _checked_plan(parser: _Parser, options: argparse.Namespace) -> Plan:
         parser.error("there is nothing to play: --hands and --games are both 0")
     if options.until is not None and options.hands < 4 * BLOCK:
         parser.error(f"--until needs room to play: --hands of {4 * BLOCK} or more")
-    if options.rules not in PRESETS:
-        near = difflib.get_close_matches(options.rules, PRESETS, n=1)
-        hint = f", did you mean {near[0]!r}?" if near else "."
-        parser.error(f"unknown --rules {options.rules!r}{hint} Known: {', '.join(PRESETS)}")
+    for option, name, known in (
+        ("--rules", options.rules, list(PRESETS)),
+        ("--scoring", options.scoring, list(SHEETS)),
+    ):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f", did you mean {near[0]!r}?" if near else "."
+            parser.error(f"unknown {option} {name!r}{hint} Known: {', '.join(known)}")
     return Plan(
         num_hands=options.hands,
         num_games=options.games,
         seed=options.seed,
         rules=Rules.preset(options.rules),
         until=options.until,
+        scoring=None if options.scoring == "hands" else Scoring.preset(options.scoring),
     )
 
 
@@ -333,6 +346,7 @@ def _content(
             "sample": options.sample,
             "rules_name": options.rules,
             "rules": asdict(plan.rules),
+            "scoring": options.scoring,
         },
         "comparisons": [evaluation.figures(pairing) for pairing in pairings],
     }

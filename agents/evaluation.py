@@ -17,6 +17,7 @@ from agents.players import BLOCK, Policy, Recorder, play_blocks
 from agents.ratings import Ratings
 from agents.tally import Estimate, Tally
 from ginenv.rules import STANDARD, Rules
+from ginenv.scoresheet import Scoring
 
 ANCHOR = "greedy"  # the player whose rating is fixed, where he takes part
 
@@ -32,6 +33,7 @@ class Plan:
         num_games: matches; even.
         seed: the same one for every pairing, so that all of them get the same cards.
         rules: of all hands.
+        scoring: a score sheet that ends the matches and says who won them; None: the rules' target.
         until: stop playing hands once the interval's half-width in points a hand is so small.
     """
 
@@ -40,6 +42,7 @@ class Plan:
     seed: int = 0
     rules: Rules = STANDARD
     until: float | None = None
+    scoring: Scoring | None = None
 
 
 @dataclass
@@ -107,6 +110,7 @@ def measure(
             progress=partial(report, unit),
             recorder=recorder,
             names=names,
+            scoring=plan.scoring if unit == "match" else None,
         )
         for tally in blocks if number else ():
             comparison.parts[unit].append(tally)

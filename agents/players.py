@@ -11,6 +11,7 @@ results do not depend on how many blocks are played, in which order, or in how m
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -24,6 +25,7 @@ from ginenv.cards import BitboardArray
 from ginenv.engine import Outcome, State
 from ginenv.opponents import Policy
 from ginenv.rules import NO_ACTION, STANDARD, Phase, Result, Rules
+from ginenv.scoresheet import Scoring, Sheet
 from ginenv.view import view
 
 __all__ = ["BLOCK", "MAX_HANDS", "Ending", "Policy", "Recorder", "play", "play_blocks", "player"]
@@ -92,6 +94,7 @@ def play(
     progress: Progress | None = None,
     recorder: Recorder | None = None,
     names: tuple[str, str] = ("A", "B"),
+    scoring: Scoring | None = None,
 ) -> Tally:
     """Play A against B, each deck twice with the seats swapped.
 
@@ -109,9 +112,11 @@ def play(
         progress: told the games finished and the games in all, as they end.
         recorder: told every step.
         names: what it calls A and B.
+        scoring: a score sheet that ends the matches and says who won, instead of the rules' own
+            target score.
     """
     blocks = play_blocks(
-        a, b, num_pairs, seed, rules, unit, block, max_hands, progress, recorder, names
+        a, b, num_pairs, seed, rules, unit, block, max_hands, progress, recorder, names, scoring
     )
     return Tally.merge(list(blocks))
 
@@ -128,6 +133,7 @@ def play_blocks(
     progress: Progress | None = None,
     recorder: Recorder | None = None,
     names: tuple[str, str] = ("A", "B"),
+    scoring: Scoring | None = None,
 ) -> Iterator[Tally]:
     """Play as `play` does and yield each block's tally, so that one can stop between them."""
     if unit not in UNITS:
@@ -137,6 +143,8 @@ def play_blocks(
             f"num_pairs, block and max_hands must be 1 or more, got {num_pairs}, {block} and "
             f"{max_hands}"
         )
+    if scoring is not None:
+        rules = dataclasses.replace(rules, target_score=None)
     for first in range(0, num_pairs, block):
         pairs = range(first, min(first + block, num_pairs))
         table = _Table(
@@ -145,6 +153,7 @@ def play_blocks(
             unit=unit,
             max_hands=1 if unit == "hand" else max_hands,
             decks=_Decks(seed, unit, pairs, rules),
+            scoring=scoring if unit == "match" else None,
         )
         while len(table.state):
             table.step(recorder, names)
@@ -209,6 +218,7 @@ class _Table:
     Attributes:
         pair, seating: ``(N,)`` which game of the tally each row is.
         hand: ``(N,)`` int16, the number of the hand that it plays.
+        sheet: the score sheets of the games, where they end the matches.
     """
 
     def __init__(
@@ -218,6 +228,7 @@ class _Table:
         unit: str,
         max_hands: int,
         decks: _Decks,
+        scoring: Scoring | None,
     ) -> None:
         self.players, self.rngs = players, rngs
         self.decks, self.max_hands = decks, max_hands
@@ -231,6 +242,7 @@ class _Table:
             dealer=decks.dealers[self.pair],
             decks=decks(self.pair, self.hand),
         )
+        self.sheet = None if scoring is None else Sheet(len(self.state), scoring)
         self.tally = Tally.empty(unit, decks.num_pairs)
         self.num_finished = 0
 
@@ -243,7 +255,11 @@ class _Table:
             recorder.add(self.state, actions, outcome)
         over = np.flatnonzero(outcome.hand_over)
         if over.size:
-            done = outcome.match_over[over] | (self.hand[over] + 1 >= self.max_hands)
+            match_over = outcome.match_over[over]
+            if self.sheet is not None:
+                self.sheet.enter(outcome.points[over], over)
+                match_over = self.sheet.over[over]
+            done = match_over | (self.hand[over] + 1 >= self.max_hands)
             self._count(over, outcome)
             self._tell(over, done, outcome)
             self._finish(over[done])
@@ -306,6 +322,10 @@ class _Table:
         """Writes down who won the games that are over."""
         if self.tally.unit == "hand":
             won = np.sign(self.tally.points[self.pair[rows], self.seating[rows]])
+        elif self.sheet is not None:
+            ended = self.sheet[rows]
+            won = np.where(ended.over & (ended.leader >= 0), 1 - 2 * ended.leader, 0)
+            won = np.where(self.seating[rows] == 1, -won, won)
         else:
             target = self.state.rules.target_score
             reached = self.state.scores[rows] >= (np.inf if target is None else target)
@@ -328,4 +348,5 @@ class _Table:
             self.state = self.state[going_on]
             self.pair, self.seating = self.pair[going_on], self.seating[going_on]
             self.hand = self.hand[going_on]
+            self.sheet = None if self.sheet is None else self.sheet[going_on]
             self.decks.forget(before=int(self.hand.min(initial=self.max_hands)))

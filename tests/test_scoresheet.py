@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from agents import evaluation, scripted
+from agents.players import play
 from ginenv.scoresheet import PRESETS, Scoring, Sheet
 
 
@@ -163,3 +165,43 @@ def test_what_a_sheet_cannot_be():
         Scoring(shutout="double")
     with pytest.raises(TypeError, match=r"Scoring\.target must be an integer, got '100'"):
         Scoring(target="100")
+
+
+# Matches of the evaluation
+
+
+def test_matches_are_played_to_the_end_of_the_sheet():
+    """More hands than to 100 points, and every match has a winner by its sheet."""
+    hands = []
+    for scoring in (None, *PRESETS.values()):
+        tally = play(scripted.hard, scripted.easy, 20, seed=3, unit="match", scoring=scoring)
+        assert (tally.won != 0).all()
+        assert tally.games_won.mean > 0.5
+        hands.append(tally.num_hands)
+    plain, sheet_of_hands, classic, hollywood = hands
+    assert plain == sheet_of_hands == classic, "one game to 100 takes as many hands with bonuses"
+    assert hollywood > classic
+
+
+def test_a_sheet_of_the_hands_alone_is_the_match_of_the_rules():
+    one = play(scripted.hard, scripted.easy, 20, seed=3, unit="match")
+    other = play(scripted.hard, scripted.easy, 20, seed=3, unit="match", scoring=PRESETS["hands"])
+    assert np.array_equal(one.won, other.won)
+    assert np.array_equal(one.points, other.points)
+
+
+def test_equal_players_draw_under_any_sheet():
+    for scoring in PRESETS.values():
+        tally = play(scripted.hard, scripted.hard, 10, seed=3, unit="match", scoring=scoring)
+        assert tally.won.sum() == 0
+
+
+def test_the_evaluation_hands_the_sheet_on():
+    policies = {"hard": scripted.hard, "easy": scripted.easy}
+    games = []
+    for scoring in (None, PRESETS["hollywood"]):
+        compared = evaluation.Comparison("hard", "easy")
+        plan = evaluation.Plan(num_hands=0, num_games=20, scoring=scoring)
+        evaluation.measure(compared, policies, plan)
+        games.append(compared.games)
+    assert games[1].num_hands > games[0].num_hands
