@@ -216,9 +216,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that every benchmark has."""
-    parser.add_argument("--rounds", type=int, default=7, help="rounds of each workload (7)")
-    parser.add_argument("--seconds", type=float, default=0.5, help="length of a round (0.5)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add = parser.add_argument
+    add("--rounds", type=_positive(int), default=7, help="rounds of each workload (7)")
+    add("--seconds", type=_positive(float), default=0.5, help="length of a round (0.5)")
+    add("--json", action="store_true", help="print JSON instead of a table")
+
+
+def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        number = kind(text)
+        if not 0 < number < 1e6:
+            raise ValueError
+        return number
+
+    parse.__name__ = "positive number"
+    return parse
 
 
 def announce(message: str) -> None:

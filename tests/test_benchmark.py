@@ -68,6 +68,13 @@ def test_the_bots_benchmark_reports_every_bot(small, monkeypatch, capsys):
     }
 
 
+@pytest.mark.parametrize("wrong", [["--rounds", "0"], ["--seconds", "-1"], ["--seconds", "nan"]])
+def test_a_benchmark_of_no_length_is_refused(wrong, capsys):
+    with pytest.raises(SystemExit):
+        benchmark.main(wrong)
+    assert "invalid positive number value" in capsys.readouterr().err
+
+
 def test_medians_spreads_and_ratios():
     fast = Figure(Workload("a", "x/s", lambda _: 0.0), (10.0, 30.0, 20.0))
     slow = Figure(Workload("b", "x/s", lambda _: 0.0), (1.0, 2.0, 4.0))
