@@ -1,16 +1,18 @@
 """Players of gin rummy: scripted bots, a PPO trainer, and the table where they meet.
 
-Importing `agents` registers its players by name with `ginenv.opponents`.
+Importing `agents` registers its players by name with `ginenv.opponents`, and with Gymnasium an id
+for a game against each: ``gymnasium.make("agents:GinRummyCrazy-v0")``.
 """
 
 from functools import partial
 
 from agents import scripted
-from ginenv import opponents
+from ginenv import opponents, registration
 from ginenv.opponents import Policy
 
 for _name, _style in scripted.STYLES.items():
     opponents.register(_name, partial(scripted.Scripted, _style))
+    registration.register(f"GinRummy{_name.capitalize()}-v0", opponent=_name)
 
 
 def _outside_program(spec: str) -> Policy:

@@ -93,6 +93,14 @@ def test_made_in_every_way():
         envs.close()
 
 
+def test_each_bot_has_an_id():
+    env = gym.make("agents:GinRummyCrazy-v0", rules="oklahoma")
+    assert env.unwrapped.rules.oklahoma
+    envs = gym.make_vec("agents:GinRummyEasy-v0", num_envs=2, opponent="hard")
+    envs.reset(seed=0)
+    envs.step(envs.action_space.sample())
+
+
 def test_samples_are_legal():
     env, envs = gym.make(ID), gym.make_vec(ID, num_envs=5)
     env.action_space.seed(1), envs.action_space.seed(1)
