@@ -19,8 +19,14 @@ SMALL = {
         "num_games": 128,
         "eval_hands": 40,
         "final_hands": 40,
+        "threads": 1,
     },
-    "04_inside_a_policy": {"num_hands": 100, "decisions_without_a_policy": 40_000},
+    "04_inside_a_policy": {
+        "num_hands": 100,
+        "decisions_without_a_policy": 20_000,
+        "num_games": 128,
+        "threads": 1,
+    },
 }
 
 

@@ -152,7 +152,7 @@ class HandViewer {
 
   settlement(hand, step) {
     const items = this.names.map((name, side) => make("li", { class: SIDES[side] },
-      make("span", { class: "what" }, name), "", make("span", { class: "percent" }, String(step.hands[side].deadwood))));
+      make("span", { class: "what" }, name), make("span"), make("span", { class: "percent" }, String(step.hands[side].deadwood))));
     const laid = step.hands.some((held) => held.laid.length) ? " after layoffs" : "";
     return this.panel("", `The hand is over: deadwood${laid}`, items, null);
   }
