@@ -75,9 +75,9 @@ class Style:
 # `melded` and `danger` are flat around these values (within half a point a hand); without `danger`
 # it is 0.7 weaker against itself, without `reach` 0.6.  More `keep` is better for those who wait
 # for gin, less for those who knock at once.  A knock gains over waiting in the turns 0 to 4 as
-# long as fewer than two or three live cards would give gin (+2 to +7 points), later only with a
-# deadwood of 1 to 3 (about +2); with four such cards waiting gains 9 to 20 at any time.  Knocks on
-# an empty stock lose to patient opponents, so only the last turn counts as "nearly gone".
+# long as fewer than two live cards would give gin (+2 to +7 points), and later only with one or
+# two points of deadwood (+1 to +4); with four such cards waiting gains 9 to 20 at any time.  Knocks
+# when the stock is nearly gone lose to patient opponents, so only the last turn counts as that.
 _NORMAL = Style(overlooks=0.1, slips=0.1, keep=30.0, fade=0.9, counts_dead=False)
 _HARD = replace(
     _NORMAL, overlooks=0.0, slips=0.0, counts_dead=True, danger=6.0, reach=14.0, reach_turns=2
