@@ -72,10 +72,13 @@ def test_the_schedules_run_straight_from_first_to_last_by_decisions(whole):
 
 
 def test_the_optimiser_uses_the_scheduled_learning_rate():
-    training = Training.start(tiny(learning_rate=0.0, final_learning_rate=0.0))
+    """The schedule begins at 0: the first update changes nothing, the second one does."""
+    training = Training.start(tiny(learning_rate=0.0, final_learning_rate=0.01))
     before = copy.deepcopy(training.network.state_dict())
-    finished(None, training, stop=2)
+    training.advance()
     assert differences(before, training.network.state_dict()) == []
+    training.advance()
+    assert len(differences(before, training.network.state_dict())) == len(before)
 
 
 def test_snapshots_are_taken_on_time(whole):
@@ -149,6 +152,14 @@ def test_so_it_does_with_other_settings(tmp_path, changes):
     second, after = finished(None, Training.unpack(checkpoint.load(tmp_path / "latest.pt"), config))
     assert differences(metrics, before + after) == []
     assert differences(packed(training), packed(second)) == []
+
+
+def test_what_has_been_reached_is_not_forgotten(tmp_path):
+    training = Training.start(tiny())
+    training.best, training.seconds = -3.25, 17.5
+    checkpoint.save(tmp_path / "latest.pt", training.pack())
+    again = Training.unpack(checkpoint.load(tmp_path / "latest.pt"), tiny())
+    assert (again.best, again.seconds) == (-3.25, 17.5)
 
 
 def test_packing_does_not_disturb_the_run(whole):
