@@ -3,11 +3,12 @@
 import json
 import re
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from agents import evaluation, report
+from agents import cli_evaluate, evaluation, report
 from agents.cli_evaluate import main
 from agents.evaluation import Comparison, Plan
 from agents.html_report import PlayReport, assemble
@@ -250,3 +251,10 @@ def test_a_hostile_name_is_only_text(browser, tmp_path):
     assert browser.run("document.querySelectorAll('img').length") == 0
     assert "<img" in browser.text("#title")
     assert browser.complaints == []
+
+
+def test_the_manual_names_every_option():
+    manual = (Path(__file__).parent.parent / "docs/evaluation.md").read_text(encoding="utf-8")
+    help_text = cli_evaluate._parser().format_help()
+    for option in sorted(set(re.findall(r"--[a-z-]+", help_text)) - {"--help"}):
+        assert f"`{option}" in manual, option
