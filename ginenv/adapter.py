@@ -7,7 +7,9 @@ An environment is an adapter over a `State`.  It holds no rule: it asks `engine`
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,22 @@ def checked_choice(what: str, value: str, allowed: Iterable[str]) -> str:
     return value
 
 
+def require(package: str, wanted: str, remedy: str) -> None:
+    """Check that a library is there and recent enough.
+
+    Raises:
+        ImportError: says which version there is, which is wanted, and how to get it.
+    """
+    try:
+        found = version(package)
+    except PackageNotFoundError:
+        found = ""
+    numbers = [int(part) for part in re.findall(r"\d+", found)[:2]]
+    if numbers < [int(part) for part in wanted.split(".")]:
+        there = f"found {package} {found}" if found else f"{package} is not installed"
+        raise ImportError(f"this needs {package} {wanted} or newer, {there}: pip install {remedy}")
+
+
 def checked_render_mode(mode: str | None) -> str | None:
     """The mode, if it is one and what draws it is installed."""
     if mode is None:
@@ -50,11 +68,9 @@ def checked_render_mode(mode: str | None) -> str | None:
     checked_choice("render_mode", mode, RENDER_MODES)
     if mode == "rgb_array":
         try:
-            import PIL  # noqa: F401
+            require("pillow", "10.1", "'ginenv[render]'")
         except ImportError as missing:
-            raise error.DependencyNotInstalled(
-                "render_mode 'rgb_array' draws with Pillow: pip install 'ginenv[render]'"
-            ) from missing
+            raise error.DependencyNotInstalled(f"render_mode 'rgb_array': {missing}") from None
     return mode
 
 

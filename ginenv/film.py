@@ -13,15 +13,18 @@ import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image
 
-from ginenv import engine, opponents, picture, render
+from ginenv import engine, opponents, render
 from ginenv.adapter import AGENTS
 from ginenv.opponents import Policy
 from ginenv.rules import PRESETS, STANDARD, Phase, Rules
 from ginenv.view import view
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 __all__ = ["main", "play", "save"]
 
@@ -44,6 +47,9 @@ def play(
         reveal: whether both hands are.
         names: of the players, by seat.
     """
+    from ginenv import picture  # says what to install if Pillow is missing
+
+    from PIL import Image  # isort: skip
 
     def look() -> Image.Image:
         return Image.fromarray(picture.draw(render.table(state, viewer, reveal, names)))
@@ -66,8 +72,10 @@ def save(pictures: Sequence[Image.Image], path: str | Path, seconds: float = 0.8
         path: of the file.
         seconds: that each picture stays; the last stays five times as long.
     """
+    from PIL.Image import Dither
+
     palette = pictures[0].quantize(256, kmeans=2)
-    frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in pictures]
+    frames = [frame.quantize(palette=palette, dither=Dither.NONE) for frame in pictures]
     each = round(1000 * seconds)
     durations = [each] * (len(frames) - 1) + [5 * each]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=durations, loop=0)

@@ -52,17 +52,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pettingzoo
 from gymnasium import spaces
 from gymnasium.utils import seeding
-from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
 
 from ginenv import adapter, engine
 from ginenv.adapter import AGENTS
 from ginenv.rules import NUM_ACTIONS, STANDARD, Rules
 from ginenv.spaces import observation_space
 from ginenv.view import encode, view
+
+adapter.require("pettingzoo", "1.24", "'pettingzoo>=1.24'")
+
+import pettingzoo  # noqa: E402
+from pettingzoo import AECEnv  # noqa: E402
+from pettingzoo.utils import wrappers  # noqa: E402
 
 __all__ = ["ID", "env", "raw_env"]
 

@@ -11,11 +11,14 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFont
 
-from ginenv import cards
+from ginenv import adapter, cards
 from ginenv.cards import NO_CARD
 from ginenv.render import Seat, Table
+
+adapter.require("pillow", "10.1", "'ginenv[render]'")
+
+from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
 __all__ = ["HEIGHT", "WIDTH", "draw"]
 

@@ -32,7 +32,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium.vector import AutoresetMode
 
 from ginenv import adapter
 from ginenv.pool import Opponents
@@ -71,7 +70,7 @@ class GinRummyEnv(gymnasium.Env):
         reveal: bool = False,
     ) -> None:
         self._row = GinRummyVectorEnv(
-            1, opponent, rules, episode, observation, AutoresetMode.DISABLED, render_mode, reveal
+            1, opponent, rules, episode, observation, "Disabled", render_mode, reveal
         )
         self.rules = self._row.rules
         self.render_mode = render_mode

@@ -44,8 +44,6 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import error
 from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from ginenv import adapter, engine
 from ginenv.pool import Opponents, Pool
@@ -53,6 +51,11 @@ from ginenv.rules import NO_ACTION, NUM_ACTIONS, PASS, STANDARD, Phase, Rules
 from ginenv.spaces import ActionBatch, Actions, observation_space
 from ginenv.state import State
 from ginenv.view import encode, view
+
+adapter.require("gymnasium", "1.1", "'gymnasium>=1.1'")
+
+from gymnasium.vector import AutoresetMode, VectorEnv  # noqa: E402
+from gymnasium.vector.utils import batch_space  # noqa: E402
 
 __all__ = ["GinRummyVectorEnv"]
 

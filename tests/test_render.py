@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import render_test
 
-from ginenv import Rules, engine, film, gin_rummy_v0, opponents, picture, render
+from ginenv import Rules, adapter, engine, film, gin_rummy_v0, opponents, picture, render
 from ginenv.rules import KNOCK, PRESETS, TAKE_PILE, Phase, Result
 from ginenv.view import resample_hidden, view
 from tests.hands import rich_deck, stacked_deck
@@ -149,9 +149,13 @@ def test_vector_frames():
 
 
 def test_without_pillow_the_remedy_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(gym.error.DependencyNotInstalled, match=r"pip install 'ginenv\[render\]'"):
+    monkeypatch.setattr(adapter, "version", lambda package: "9.0")
+    remedy = r"10.1 or newer, found pillow 9.0: pip install 'ginenv\[render\]'"
+    with pytest.raises(gym.error.DependencyNotInstalled, match=remedy):
         gin_rummy_v0.env(render_mode="rgb_array")
+    monkeypatch.undo()
+    with pytest.raises(ImportError, match="no_such_package is not installed: pip install it"):
+        adapter.require("no_such_package", "1.0", "it")
 
 
 # Films
@@ -180,7 +184,19 @@ def test_film_tells_what_is_wrong(arguments, says, tmp_path, monkeypatch, capsys
     assert says in capsys.readouterr().err
 
 
-def test_record_video(tmp_path):
+def test_gymnasiums_record_video(tmp_path):
+    pytest.importorskip("moviepy")
+    env = gym.make("ginenv:GinRummy-v0", render_mode="rgb_array")
+    env = gym.wrappers.RecordVideo(env, str(tmp_path), episode_trigger=lambda episode: True)
+    _, info = env.reset(seed=0)
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(env.action_space.sample(info["action_mask"]))
+    env.close()
+    assert list(tmp_path.glob("*.mp4"))
+
+
+def test_pettingzoos_record_video(tmp_path):
     wrappers = pytest.importorskip("pettingzoo.utils.wrappers")
     if not hasattr(wrappers, "RecordVideo"):
         pytest.skip("PettingZoo has RecordVideo from 1.27 on")
