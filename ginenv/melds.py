@@ -311,23 +311,26 @@ def _full_ranks(hands: BitboardArray) -> BitboardArray:
 def _best_sets(hands: BitboardArray) -> BitboardArray:
     """``(N,)`` uint64: the cards that rule 7's arrangement of each hand has in sets."""
     in_sets = np.zeros_like(hands)
-    rows, rest = _set_choices(hands)
+    rows, without_sets = _set_choices(hands)
     if not rows.size:
         return in_sets
-    several, where = np.unique(rows, return_inverse=True)
-    owners = np.concatenate([np.arange(len(several)), where.ravel()])
-    rest = np.concatenate([hands[several], rest])
-    chosen = hands[several][owners] ^ rest
+    owners = np.concatenate([np.arange(len(hands)), rows])
+    rest = np.concatenate([hands, without_sets])
+    chosen = hands[owners] ^ rest
     keys = cards.lane_sum(LOOSE_POINTS, rest) * np.uint64(16)
     keys += np.uint64(15) - cards.count(chosen).astype(np.uint64)
-
-    best = np.full(len(several), _ABSENT)
-    np.minimum.at(best, owners, keys)
+    best = keys[: len(hands)].copy()
+    np.minimum.at(best, rows, keys[len(hands) :])
     finalists = (keys == best[owners]).nonzero()[0]
-    melds = _melds_of(hands[several][owners[finalists]], chosen[finalists])
-    order = np.lexsort((melds[:, 2], melds[:, 1], melds[:, 0], owners[finalists]))
-    winners, first = np.unique(owners[finalists][order], return_index=True)
-    in_sets[several[winners]] = chosen[finalists][order[first]]
+    owners, chosen = owners[finalists], chosen[finalists]
+    in_sets[owners] = chosen
+
+    tied = (np.bincount(owners)[owners] > 1).nonzero()[0]
+    if tied.size:
+        owners, chosen = owners[tied], chosen[tied]
+        melds = _melds_of(hands[owners], chosen)
+        last_to_first = np.lexsort((melds[:, 2], melds[:, 1], melds[:, 0]))[::-1]
+        in_sets[owners[last_to_first]] = chosen[last_to_first]  # where several, the last one stays
     return in_sets
 
 

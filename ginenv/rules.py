@@ -173,7 +173,8 @@ def settle(
             card, or eleven cards are no big gin.
     """
     knockers, defenders = _checked_hands(knockers, defenders)
-    own = melds.least_deadwood(knockers).astype(np.int16)
+    laid_down = melds.arrangement(knockers)
+    own = melds.points(knockers ^ np.bitwise_or.reduce(laid_down, axis=1))
     is_big = cards.count(knockers) == HAND_SIZE + 1
     if np.any(is_big & (own > 0)):
         loose = int(np.flatnonzero(is_big & (own > 0))[0])
@@ -182,7 +183,7 @@ def settle(
             "a knocker has ten cards after the discard"
         )
     gin = own == 0
-    open_to_layoffs = np.where(gin[:, None], np.uint64(0), melds.arrangement(knockers))
+    open_to_layoffs = np.where(gin[:, None], np.uint64(0), laid_down)
     theirs = melds.least_after_layoffs(open_to_layoffs, defenders).astype(np.int16)
     undercut = ~gin & (theirs <= own)
     points = np.abs(theirs - own)
@@ -207,7 +208,7 @@ def _checked_hands(
         )
     for who, hands, allowed in (("knocker", knockers, (10, 11)), ("defender", defenders, (10,))):
         size = cards.count(hands)
-        wrong = np.flatnonzero(~np.isin(size, allowed))
+        wrong = np.flatnonzero((size < allowed[0]) | (size > allowed[-1]))
         if wrong.size:
             raise ValueError(
                 f"hand {wrong[0]}: the {who} has {size[wrong[0]]} cards, "
