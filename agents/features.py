@@ -117,19 +117,9 @@ def gin_outs(hand: BitboardArray, live: BitboardArray) -> npt.NDArray[np.intp]:
     """
     rows, drawn = np.nonzero(cards.planes(completing(hand) & live))
     eleven = hand[rows] | cards.CARD_BIT[drawn]
-    lonely = eleven & ~in_some_meld(eleven)
+    lonely = eleven ^ melds.meldable(eleven)
     few = np.flatnonzero(lonely & (lonely - _ONE) == 0)  # two cards in no meld are one too many
     rows, eleven, lonely = rows[few], eleven[few], lonely[few]
     throwable = np.where(lonely == 0, eleven, lonely)
     finishing, _ = melds.discards_within(eleven, throwable, np.zeros(len(rows), dtype=np.int16))
     return np.bincount(rows[finishing != 0], minlength=len(hand))
-
-
-def in_some_meld(hand: BitboardArray) -> BitboardArray:
-    """The cards that are in a meld of three within the hand, ``(N,)``; several may claim a card."""
-    middle_up = hand & (hand >> _ONE) & (hand >> _TWO)
-    runs = middle_up | (middle_up << _ONE) | (middle_up << _TWO)
-    opposite = hand >> np.uint64(32)
-    both, either = hand & opposite, hand | opposite
-    full = (both & (either >> np.uint64(16)) | (both >> np.uint64(16)) & either) & _LANE
-    return runs | hand & (full * _EVERY_SUIT)

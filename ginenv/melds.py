@@ -64,7 +64,7 @@ def deadwood_after(
     rows, thrown = _each_card(hands if throwable is None else throwable)
     bits = cards.CARD_BIT.take(thrown)
     left = least_deadwood(hands).astype(np.int16).take(rows) - cards.CARD_POINTS.take(thrown)
-    may_meld = (bits & _meldable(hands).take(rows)).nonzero()[0]
+    may_meld = (bits & meldable(hands).take(rows)).nonzero()[0]
     shortened = hands.take(rows.take(may_meld)) ^ bits.take(may_meld)
     left[may_meld] = least_deadwood(shortened)
     table = np.full((len(hands), cards.NUM_CARDS), NO_DISCARD, dtype=np.int16)
@@ -91,7 +91,7 @@ def discards_within(
     found = np.zeros(len(hands), dtype=BITBOARD)
     melded = np.zeros(len(hands), dtype=bool)
     reach = limits + np.int16(10)
-    near = (points(hands & ~_meldable(hands)) <= reach).nonzero()[0]
+    near = (points(hands ^ meldable(hands)) <= reach).nonzero()[0]
     if near.size:
         held = hands[near]
         rows, thrown = _each_card(throwable[near])
@@ -105,6 +105,11 @@ def discards_within(
 def points(hands: BitboardArray) -> npt.NDArray[np.int16]:
     """The points of all cards of each hand, ``(N,)`` uint64 to ``(N,)`` int16."""
     return cards.lane_sum(POINTS, hands).astype(np.int16)
+
+
+def meldable(hands: BitboardArray) -> BitboardArray:
+    """The cards that are in some meld within the hand, ``(N,)``; several melds may claim a card."""
+    return (run_cards(hands) | _full_ranks(hands) * _EVERY_SUIT) & hands
 
 
 def meld_cards(hands: BitboardArray) -> tuple[BitboardArray, BitboardArray]:
@@ -293,11 +298,6 @@ def _set_choices(hands: BitboardArray) -> tuple[npt.NDArray[np.intp], BitboardAr
         rows, rest, ranks = rows[more], rest[more], ranks[more]
     all_rows, all_rest = map(np.concatenate, zip(*found, strict=True))
     return all_rows, all_rest
-
-
-def _meldable(hands: BitboardArray) -> BitboardArray:
-    """``(N,)`` uint64: the cards that fit some meld of the hand, and others of their ranks."""
-    return run_cards(hands) | _full_ranks(hands) * _EVERY_SUIT
 
 
 def _full_ranks(hands: BitboardArray) -> BitboardArray:

@@ -9,7 +9,7 @@ import pytest
 from agents import features, tune
 from agents.players import play
 from agents.scripted import STYLES, Scripted, loose_cards, own_turn
-from ginenv import cards, engine, opponents
+from ginenv import cards, engine, melds, opponents
 from ginenv.rules import (
     DECLARE_BIG_GIN,
     DRAW_STOCK,
@@ -399,7 +399,7 @@ def test_patterns_by_definition():
         )
     boards = as_array(hands)
     assert as_sets(features.completing(boards)) == completing
-    assert as_sets(features.in_some_meld(boards)) == inside
+    assert as_sets(melds.meldable(boards)) == inside
     assert as_sets(features.near(boards)) == near
     marked = cards.planes(boards).astype(bool)
     assert np.array_equal(features.board(marked), boards)
