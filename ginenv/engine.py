@@ -6,7 +6,6 @@ kind in one go; an action that is not legal leaves everything untouched.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,8 +64,8 @@ def deal(
     Raises:
         ValueError: if a deck is no permutation, or a shape or a seat is wrong.
     """
-    if operator.index(num_games) < 0:
-        raise ValueError(f"num_games must be 0 or more, got {num_games}")
+    if np.asarray(num_games).dtype.kind not in "iu" or num_games < 0:
+        raise ValueError(f"num_games must be an integer of 0 or more, got {num_games!r}")
     if not isinstance(rules, Rules):
         raise TypeError(f"rules must be a ginenv.Rules, got {rules!r}")
     state = State.empty(int(num_games), rules)

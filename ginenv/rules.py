@@ -7,6 +7,7 @@ undercut bonuses of 25 and big gin at 31; where tables differ, a field of `Rules
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -97,7 +98,9 @@ class Rules:
     def preset(cls, name: str) -> Rules:
         """The rules of a well-known table; `PRESETS` has the names."""
         if name not in PRESETS:
-            raise ValueError(f"unknown rules {name!r}: the presets are {', '.join(PRESETS)}")
+            near = difflib.get_close_matches(str(name), PRESETS, n=1)
+            hint = f", did you mean {near[0]!r}?" if near else "."
+            raise ValueError(f"unknown rules {name!r}{hint} Presets: {', '.join(PRESETS)}")
         return cls(**PRESETS[name])
 
     def hand_limits(self, upcards: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
