@@ -235,13 +235,14 @@ class _Run:
         )
         picture = draw_curves(directory.path)
         results = final_results(training.policy(), self.config, self.console)
+        checkpoint.save(directory.policy, training.pack_policy())
         path = directory.path / "results.json"
         path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
         report.show_comparisons(self.console, results)
         self.display.say(f"curves: {picture}, or: tensorboard --logdir {directory.path}")
         self.display.say(
-            f"policy: {directory.latest}, results: {path}; "
-            f"more: python evaluate.py {directory.latest}"
+            f"policy: {directory.policy}, results: {path}; "
+            f"more: python evaluate.py {directory.policy}"
         )
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:

@@ -24,6 +24,7 @@ METRICS = "metrics.jsonl"
 CHECKPOINTS = "checkpoints"
 LATEST = "latest.pt"
 BEST = "best.pt"
+POLICY = "policy.pt"
 
 
 class RunDirectory:
@@ -37,6 +38,7 @@ class RunDirectory:
         events.out.tfevents TensorBoard's twin of it
         latest.pt, best.pt  checkpoints
         checkpoints/        older ones, the last `keep_checkpoints`
+        policy.pt           the policy alone, at the end
     """
 
     def __init__(self, path: str | os.PathLike[str], fresh: bool) -> None:
@@ -71,6 +73,11 @@ class RunDirectory:
     def latest(self) -> Path:
         """The newest checkpoint."""
         return self.path / LATEST
+
+    @property
+    def policy(self) -> Path:
+        """The policy alone, a small file: what to play with and to pass on."""
+        return self.path / POLICY
 
     @property
     def best(self) -> Path:

@@ -113,13 +113,19 @@ class Training:
         """The network as it stands, playing argmax."""
         return LearnedPolicy(self.network, precision=self.config.precision)
 
-    def pack(self) -> dict[str, Any]:
-        """The checkpoint of this moment."""
+    def pack_policy(self) -> dict[str, Any]:
+        """The policy of this moment, and the configuration that it comes from."""
         return {
             **checkpoint.pack_policy(self.network, self.config.precision),
             "config": {
                 k: list(v) if isinstance(v, tuple) else v for k, v in vars(self.config).items()
             },
+        }
+
+    def pack(self) -> dict[str, Any]:
+        """The checkpoint of this moment: the policy, and all that training goes on from."""
+        return {
+            **self.pack_policy(),
             "optimizer": self.optimizer.state_dict(),
             "league": self.league.state_dict(),
             "state": checkpoint.pack_state(self.state),

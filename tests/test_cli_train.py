@@ -112,7 +112,9 @@ def whole(tmp_path_factory):
 def test_a_run_leaves_everything_in_its_directory(whole):
     found = {path.name for path in whole.iterdir()}
     assert found >= {"config.yaml", "about.json", "metrics.jsonl", "latest.pt", "best.pt"}
-    assert found >= {"checkpoints", "curves.png", "results.json"}
+    assert found >= {"checkpoints", "curves.png", "results.json", "policy.pt"}
+    alone, latest = (checkpoint.load_policy(whole / name) for name in ("policy.pt", "latest.pt"))
+    assert differences(alone.network.state_dict(), latest.network.state_dict()) == []
     assert any(name.startswith("events.out.tfevents") for name in found)
     assert not list(whole.rglob("*.part"))
     assert load(whole / "config.yaml", {}) == Config(
