@@ -5,10 +5,13 @@ for a game against each: ``gymnasium.make("agents:GinRummyCrazy-v0")``.
 """
 
 from functools import partial
+from pathlib import Path
 
 from agents import scripted
 from ginenv import opponents, registration
 from ginenv.opponents import Policy
+
+_PRETRAINED = Path(__file__).parent / "pretrained" / "policy.pt"
 
 for _name, _style in scripted.STYLES.items():
     opponents.register(_name, partial(scripted.Scripted, _style))
@@ -21,11 +24,12 @@ def _outside_program(spec: str) -> Policy:
     return external.load(spec)
 
 
-def _learned(spec: str) -> Policy:
+def _learned(spec: str | Path) -> Policy:
     from agents import checkpoint  # brings torch
 
     return checkpoint.load_policy(spec)
 
 
+opponents.register("pretrained", partial(_learned, _PRETRAINED))
 opponents.register_loader(lambda spec: spec.startswith("cmd:"), _outside_program)
 opponents.register_loader(lambda spec: spec.endswith(".pt"), _learned)

@@ -32,7 +32,7 @@ class Config:
     total_decisions: int = 20_000_000  # the schedules end here
     run_dir: str = ""  # empty: runs/<name>-<date>-<time>
     device: str = "cpu"  # cpu, cuda, cuda:0, ...
-    threads: int = 2  # of torch
+    threads: int = 1  # of torch; networks of this size gain nothing from a second
     precision: str = "bfloat16"  # of matrix products: float32 or bfloat16 (weights stay float32)
 
     # The game
