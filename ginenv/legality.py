@@ -39,6 +39,7 @@ ALLOWED[Phase.UPCARD, [Kind.TAKE_PILE, Kind.PASS]] = True
 ALLOWED[Phase.FORCED_DRAW, Kind.DRAW_STOCK] = True
 ALLOWED[Phase.DRAW, [Kind.DRAW_STOCK, Kind.TAKE_PILE]] = True
 ALLOWED[Phase.DISCARD, [Kind.DISCARD, Kind.KNOCK, Kind.BIG_GIN]] = True
+_DISCARDING = np.int8(Phase.DISCARD)  # a member of an enum takes long to look up
 _DRAWS = ALLOWED[:, [Kind.DRAW_STOCK, Kind.TAKE_PILE, Kind.PASS]] @ np.array(
     [1, 2, 4], dtype=BITBOARD
 )
@@ -63,7 +64,7 @@ def legal_mask(
         deadwood: where they are known already, ``(N,)`` of the hand and ``(N, 52)`` after each
             discard.
     """
-    discarding = (phase == Phase.DISCARD).nonzero()[0]
+    discarding = (phase == _DISCARDING).nonzero()[0]
     throwable = throwable_cards(phase, hand, drawn)
     knocks = np.zeros(len(phase), dtype=BITBOARD)
     if deadwood is None:
@@ -91,4 +92,4 @@ def throwable_cards(
     phase: npt.NDArray[np.int8], hand: BitboardArray, drawn: npt.NDArray[np.int8]
 ) -> BitboardArray:
     """``(N,)`` uint64: what may be discarded now, not the card just taken from the pile."""
-    return np.where(phase == Phase.DISCARD, hand & ~cards.bit_of(drawn), np.uint64(0))
+    return np.where(phase == _DISCARDING, hand & ~cards.bit_of(drawn), np.uint64(0))

@@ -347,8 +347,9 @@ def _melds_of(hands: BitboardArray, in_sets: BitboardArray) -> BitboardArray:
 
 def _each_card(boards: BitboardArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Each card of each set: its row and its id, row by row."""
-    bits = cards.pack_bits([(cards.squeeze(boards), cards.NUM_CARDS)])
-    return np.divmod(bits.ravel().view(bool).nonzero()[0], bits.shape[1])
+    octets = np.ascontiguousarray(boards).view(np.uint8)
+    bits = np.unpackbits(octets, bitorder="little").view(bool).nonzero()[0]
+    return bits >> 6, cards.CARD_OF_BIT.take(bits & 63)
 
 
 def _layoff_targets(

@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 NOT_HELD = NO_DISCARD
+_UPCARD, _DRAW, _OVER = map(np.int8, (Phase.UPCARD, Phase.DRAW, Phase.OVER))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ class View:
     @cached_property
     def offered(self) -> npt.NDArray[np.bool_]:
         """``(N,)`` bool: the player may take the top of the pile now."""
-        return self.to_move & ((self.phase == Phase.UPCARD) | (self.phase == Phase.DRAW))
+        return self.to_move & ((self.phase == _UPCARD) | (self.phase == _DRAW))
 
     @cached_property
     def deadwood(self) -> npt.NDArray[np.int16]:
@@ -137,7 +138,7 @@ class View:
         """``(N, 108)`` bool, the legal actions; all False for a seat that is not to move."""
         known = "deadwood_after" in self.__dict__
         return legal_mask(
-            np.where(self.to_move, self.phase, Phase.OVER).astype(np.int8),
+            np.where(self.to_move, self.phase, _OVER),
             self.hand,
             self.drawn,
             self.knock_limit,
@@ -176,7 +177,7 @@ def view(state: State, player: npt.ArrayLike | None = None) -> View:
     hand = of(state.hands, own)
     opponent_known = of(state.known, other)
     seen = hand | opponent_known | state.in_pile
-    over = state.phase == Phase.OVER
+    over = state.phase == _OVER
     if over.any():
         seen |= cards.bit_of(np.where(state.player == seat, state.face_down, cards.NO_CARD))
     return View(
@@ -293,12 +294,9 @@ def encode(
         after = view.deadwood_after
         out[:, NUM_CARDS * len(boards) : NUM_CARDS * len(planes)] = after
         numbers += [view.deadwood, after.min(axis=1, initial=NOT_HELD)]
-    stacked = np.concatenate(boards).reshape(len(boards), len(view))
     for first in range(0, len(view), _BLOCK):
         block = slice(first, first + _BLOCK)
-        dense = [(board, NUM_CARDS) for board in cards.squeeze(stacked[:, block])]
-        end = NUM_CARDS * len(boards)
-        out[block, :end] = cards.pack_bits(dense)[:, :end]
+        out[block, : NUM_CARDS * len(boards)] = cards.planes(*(board[block] for board in boards))
     for column, values in enumerate(numbers, start=NUM_CARDS * len(planes)):
         out[:, column] = values
     return out
@@ -385,8 +383,8 @@ def _checked_observation(observation: str) -> tuple[tuple[str, ...], tuple[str, 
 
 def _checked_seats(player: npt.ArrayLike, num_games: int) -> npt.NDArray[np.int8]:
     seats = np.asarray(player)
-    if seats.dtype.kind not in "iu" or not np.isin(seats, (0, 1)).all():
+    if seats.dtype.kind not in "iu" or ((seats < 0) | (seats > 1)).any():
         raise ValueError(f"player must be seats 0 or 1, got {player!r}")
     if seats.shape not in ((), (num_games,)):
         raise ValueError(f"player must be one seat or ({num_games},) of them, got {seats.shape}")
-    return np.broadcast_to(seats, (num_games,)).astype(np.int8)
+    return np.full(num_games, seats, dtype=np.int8)
