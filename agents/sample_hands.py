@@ -14,7 +14,6 @@ import numpy as np
 from agents.players import Policy, play
 from ginenv import cards
 from ginenv.record import Record, Recorder, positions
-from ginenv.render import Seat, table
 from ginenv.rules import (
     DECLARE_BIG_GIN,
     DRAW_STOCK,
@@ -27,6 +26,7 @@ from ginenv.rules import (
     Rules,
 )
 from ginenv.state import State
+from ginenv.tabletop import Seat, table
 from ginenv.view import view
 
 PAIRS_TO_PICK_FROM = 64

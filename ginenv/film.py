@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ginenv import engine, opponents, render
+from ginenv import engine, opponents, tabletop
 from ginenv.adapter import AGENTS
 from ginenv.opponents import Policy
 from ginenv.rules import PRESETS, STANDARD, Phase, Rules
@@ -52,7 +52,7 @@ def play(
     from PIL import Image  # isort: skip
 
     def look() -> Image.Image:
-        return Image.fromarray(picture.draw(render.table(state, viewer, reveal, names)))
+        return Image.fromarray(picture.draw(tabletop.table(state, viewer, reveal, names)))
 
     rng, *own = np.random.default_rng(seed).spawn(3)
     state = engine.deal(rng, 1, rules)

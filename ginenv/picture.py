@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ginenv import adapter, cards
 from ginenv.cards import NO_CARD
-from ginenv.render import Seat, Table
+from ginenv.tabletop import Seat, Table
 
 adapter.require("pillow", "10.1", "'ginenv[render]'")
 

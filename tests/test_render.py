@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import render_test
 
-from ginenv import Rules, adapter, engine, film, gin_rummy_v0, opponents, picture, render
+from ginenv import Rules, adapter, engine, film, gin_rummy_v0, opponents, picture, render, tabletop
 from ginenv.rules import KNOCK, PRESETS, TAKE_PILE, Phase, Result
 from ginenv.view import resample_hidden, view
 from tests.hands import rich_deck, stacked_deck
@@ -36,7 +36,7 @@ FIRST_NIGHT = game(
 
 
 def test_a_settled_hand_as_text():
-    assert render.text(render.table(FIRST_NIGHT)).splitlines() == [
+    assert render.text(tabletop.table(FIRST_NIGHT)).splitlines() == [
         "turn 1   knock with 10 or less",
         "player_1 (dealer)   0 points   deadwood 29",
         "  [4♠ 5♠ 6♠] [K♠ K♥ K♦] 2♥ 8♣ 9♣ T♦",
@@ -54,7 +54,7 @@ def test_layoffs_are_shown_apart():
         "5d",
         [TAKE_PILE, KNOCK + 37],
     )
-    lines = render.text(render.table(state)).splitlines()
+    lines = render.text(tabletop.table(state)).splitlines()
     assert lines[2] == "  [K♠ K♥ K♦] 2♥ 6♣ 8♣ 9♠ T♦ laid off: 4♠ 7♠"
     assert lines[1].endswith("deadwood 35")
 
@@ -68,14 +68,14 @@ def test_only_what_the_viewer_knows_is_shown():
             engine.redeal(state, [0], rng)
         for viewer in (0, 1):
             other = resample_hidden(state, rng, viewer)
-            ours, theirs = render.table(state, viewer), render.table(other, viewer)
+            ours, theirs = tabletop.table(state, viewer), tabletop.table(other, viewer)
             assert ours == theirs
             assert ours.far.deadwood is None
             assert ours.far.hidden + len(ours.far.loose) in (10, 11)
             if step % 50 == 0:
                 np.testing.assert_array_equal(picture.draw(ours), picture.draw(theirs))
-            revealed = render.table(state, viewer, reveal=True)
-            assert revealed.far == render.table(state, 1 - viewer).near
+            revealed = tabletop.table(state, viewer, reveal=True)
+            assert revealed.far == tabletop.table(state, 1 - viewer).near
         engine.step(state, opponents.random_legal(view(state), rng))
         if state.result[0] not in (0, 5):
             engine.redeal(state, [0], rng)
@@ -90,7 +90,7 @@ def test_every_ending_is_told_and_drawn():
         engine.step(state, np.where(state.phase == Phase.OVER, -1, _goes_on(view(state))))
         for row in np.flatnonzero(state.phase == Phase.OVER):
             endings.setdefault(Result(state.result[row]).name, state[row])
-    told = {name: render.table(game).message.split(" ", 1)[1] for name, game in endings.items()}
+    told = {name: tabletop.table(game).message.split(" ", 1)[1] for name, game in endings.items()}
     assert {name: re.sub(r" \d+ points", "", message) for name, message in told.items()} == {
         "KNOCK": "knocks and wins",
         "GIN": "goes gin and wins",

@@ -17,7 +17,7 @@ import numpy as np
 
 from agents.table.faces import face
 from agents.table.levels import Level
-from ginenv import cards, engine, render
+from ginenv import cards, engine, tabletop
 from ginenv.opponents import Policy
 from ginenv.record_format import Broken, Record
 from ginenv.rules import DECLARE_BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_PILE, Phase, Result, Rules
@@ -119,9 +119,9 @@ class Match:
         return view(self.state, PERSON)
 
     @property
-    def table(self) -> render.Table:
+    def table(self) -> tabletop.Table:
         """The same as a table to draw; the other hand lies open after a knock."""
-        return render.table(self.state, PERSON)
+        return tabletop.table(self.state, PERSON)
 
     @property
     def hand_over(self) -> bool:

@@ -29,8 +29,8 @@ from agents.table.faces import face
 from agents.table.match import OPPONENT, PERSON, Cut, Match
 from agents.table.storage import Statistics
 from agents.table.widgets import score_lines
-from ginenv.render import Seat
 from ginenv.rules import Result
+from ginenv.tabletop import Seat
 
 MIN_COLUMNS, MIN_ROWS = 80, 24
 _LABEL = "#cfe8d8"

@@ -15,8 +15,8 @@ from agents.table.drawing import LARGE, MEDIUM, SMALL, Canvas, Row, Size, paint_
 from agents.table.faces import advice as as_advice
 from agents.table.faces import face, faces
 from ginenv import scoresheet
-from ginenv.render import Seat
-from ginenv.render import Table as Drawn
+from ginenv.tabletop import Seat
+from ginenv.tabletop import Table as Drawn
 
 _LABEL = "#cfe8d8"
 _BRIGHT = "bold #ffe08a"
