@@ -280,7 +280,8 @@ def _end_hands(
     knocker = state.player[rows]
     own, other = 2 * rows + knocker, 2 * rows + 1 - knocker
     hands = state.hands.reshape(-1)
-    settled = rulebook.settle(hands[own], hands[other], state.rules)
+    is_big = np.arange(len(rows)) >= len(knocks)
+    settled = rulebook.score(hands[own], hands[other], is_big, state.rules)
     gain = np.where(settled.knocker_wins, settled.points, -settled.points)
     outcome.points.reshape(-1)[own] = gain
     outcome.points.reshape(-1)[other] = -gain

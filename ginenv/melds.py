@@ -338,7 +338,7 @@ def _melds_of(hands: BitboardArray, in_sets: BitboardArray) -> BitboardArray:
     """``(N, 3)`` uint64 melds, ascending, absent ones last, once the cards in sets are chosen."""
     sets = in_sets[:, None] & _RANKS
     lanes = np.ascontiguousarray(hands ^ in_sets).view(cards.LANES).reshape(-1, 4)
-    runs = RUNS[np.arange(4), lanes].reshape(len(hands), 4 * RUNS.shape[2])
+    runs = RUNS[_SUITS, lanes].reshape(len(hands), 4 * RUNS.shape[2])
     found = np.concatenate([sets, runs], axis=1)
     found[found == 0] = _ABSENT
     found.sort(axis=1)
@@ -399,6 +399,7 @@ def _checked_melds(melds: npt.ArrayLike) -> BitboardArray:
     return array
 
 
+_SUITS = np.arange(4)
 _RANKS = np.array([cards.EVERY_SUIT << rank for rank in range(13)], dtype=BITBOARD)
 _CASES = (np.arange(2**MAX_MELDS) >> np.arange(MAX_MELDS)[:, None] & 1).astype(bool)
 _ALL_ONES = np.array([(1 << n) - 1 for n in range(MAX_HAND + 1)], dtype=BITBOARD)

@@ -176,15 +176,27 @@ def settle(
             card, or eleven cards are no big gin.
     """
     knockers, defenders = _checked_hands(knockers, defenders)
-    laid_down = melds.arrangement(knockers)
-    own = melds.points(knockers ^ np.bitwise_or.reduce(laid_down, axis=1))
     is_big = cards.count(knockers) == HAND_SIZE + 1
-    if np.any(is_big & (own > 0)):
-        loose = int(np.flatnonzero(is_big & (own > 0))[0])
+    settlement = score(knockers, defenders, is_big, rules)
+    loose = np.flatnonzero(is_big & (settlement.knocker_deadwood > 0))
+    if loose.size:
         raise ValueError(
-            f"hand {loose}: eleven cards with deadwood {own[loose]} are no big gin; "
+            f"hand {loose[0]}: eleven cards with deadwood "
+            f"{settlement.knocker_deadwood[loose[0]]} are no big gin; "
             "a knocker has ten cards after the discard"
         )
+    return settlement
+
+
+def score(
+    knockers: BitboardArray,
+    defenders: BitboardArray,
+    is_big: npt.NDArray[np.bool_],
+    rules: Rules,
+) -> Settlement:
+    """`settle` for callers that know their hands: unchecked; ``is_big`` ``(M,)`` marks big gin."""
+    laid_down = melds.arrangement(knockers)
+    own = melds.points(knockers ^ np.bitwise_or.reduce(laid_down, axis=1))
     gin = own == 0
     open_to_layoffs = np.where(gin[:, None], np.uint64(0), laid_down)
     theirs = melds.least_after_layoffs(open_to_layoffs, defenders).astype(np.int16)
