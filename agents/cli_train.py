@@ -294,7 +294,7 @@ def _resume(
         found, saved, faults = checkpoint.newest_good(candidates)
         for fault in faults:
             console.print(f"passed over: {fault}", highlight=False, markup=False, soft_wrap=True)
-        if not isinstance(saved.get("config"), dict):
+        if not isinstance(saved.get("config"), dict) or "optimizer" not in saved:
             raise CheckpointError(f"{found} is a policy without a training run; it cannot go on")
         for key in overrides:
             value = configs.coerce(key, overrides[key])

@@ -156,16 +156,17 @@ def pack_bits(fields: Sequence[tuple[BitboardArray, int]]) -> npt.NDArray[np.uin
         lowest bit first, and unspecified padding after the last.  One ``unpackbits`` over whole
         words is ten times as fast as one over 13-bit lanes.
     """
-    total = sum(width for _, width in fields)
-    words = np.zeros((len(fields[0][0]), (total + 63) // 64), dtype=BITBOARD)
+    num_rows, total = len(fields[0][0]), sum(width for _, width in fields)
+    words = np.zeros(((total + 63) // 64, num_rows), dtype=BITBOARD)
     position = 0
     for values, width in fields:
         word, shift = divmod(position, 64)
-        words[:, word] |= values << _SHIFT[shift]
+        words[word] |= values << _SHIFT[shift]
         if shift + width > 64:
-            words[:, word + 1] |= values >> _SHIFT[64 - shift]
+            words[word + 1] |= values >> _SHIFT[64 - shift]
         position += width
-    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+    octets = np.ascontiguousarray(words.T).view(np.uint8).ravel()
+    return np.unpackbits(octets, bitorder="little").reshape(num_rows, 64 * len(words))
 
 
 def squeeze(bitboards: BitboardArray) -> BitboardArray:

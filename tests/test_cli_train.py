@@ -138,6 +138,15 @@ def test_the_metrics_say_how_it_went(whole):
     assert best["best"] == max(means[640], means[1280]) == means[best["decisions"]]
 
 
+def test_the_policy_alone_is_a_small_file_that_plays_and_does_not_train(whole, capsys):
+    policy, latest = (checkpoint.load_policy(whole / f"{name}.pt") for name in ("policy", "latest"))
+    assert differences(policy.network.state_dict(), latest.network.state_dict()) == []
+    assert (whole / "policy.pt").stat().st_size < (whole / "latest.pt").stat().st_size / 3
+    capsys.readouterr()
+    assert train("--resume", whole / "policy.pt") == 2
+    assert "policy.pt is a policy without a training run; it cannot go on" in one_line(capsys)
+
+
 def test_tensorboard_shows_the_same_curves(whole):
     assert differences(tensorboard(whole), rounded(metrics(whole))) == []
 
@@ -148,7 +157,7 @@ def test_a_run_ends_with_its_table_and_where_things_are(tmp_path, capsys):
     said = capsys.readouterr()
     assert said.err == ""
     assert "greedy" in said.out and "points a hand" in said.out
-    for line in (f"training in {path}", f"python evaluate.py {path / 'latest.pt'}"):
+    for line in (f"training in {path}", f"python evaluate.py {path / 'policy.pt'}"):
         assert line in said.out
 
 
