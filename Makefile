@@ -5,6 +5,7 @@
 #   make slow             the slow tests
 #   make lint             ruff
 #   make types            mypy
+#   make docs             the documentation as a site, in site/
 #   make clean            remove .venv and the caches (never runs/)
 #
 # PYTHON     the Python to make .venv with (3.10 or newer):     make test PYTHON=python3.12
@@ -25,7 +26,7 @@ STAMP := $(VENV)/.installed
 # Each test process keeps to one thread: the processes are what uses the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
-.PHONY: help setup train test slow lint format types clean
+.PHONY: help setup train test slow lint format types docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -58,6 +59,10 @@ format: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/python -m mypy
+
+docs: $(STAMP)
+	$(BIN)/python -m pip install -q $(PIP_ARGS) -c constraints.txt -e '.[docs]'
+	$(BIN)/python -m mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
