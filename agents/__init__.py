@@ -32,4 +32,4 @@ def _learned(spec: str | Path) -> Policy:
 
 opponents.register("pretrained", partial(_learned, _PRETRAINED))
 opponents.register_loader(lambda spec: spec.startswith("cmd:"), _outside_program)
-opponents.register_loader(lambda spec: spec.endswith(".pt"), _learned)
+opponents.register_loader(lambda spec: spec.endswith(".pt") or Path(spec).is_file(), _learned)

@@ -336,3 +336,11 @@ def test_one_pair_has_no_interval(capsys, tmp_path):
     estimate = json.loads(file.read_text())["comparisons"][0]["points_a_hand"]
     assert estimate["low"] is None
     assert math.isfinite(estimate["mean"])
+
+
+def test_a_file_that_is_no_checkpoint_is_named_as_one(tmp_path, capsys):
+    file = tmp_path / "notes.txt"
+    file.write_text("no policy")
+    with pytest.raises(SystemExit, match="2"):
+        main([str(file)])
+    assert "notes.txt is no checkpoint" in capsys.readouterr().err
