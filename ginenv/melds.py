@@ -63,10 +63,11 @@ def deadwood_after(
     """
     rows, thrown = _each_card(hands if throwable is None else throwable)
     bits = cards.CARD_BIT.take(thrown)
-    left = least_deadwood(hands).astype(np.int16).take(rows) - cards.CARD_POINTS.take(thrown)
     may_meld = (bits & meldable(hands).take(rows)).nonzero()[0]
     shortened = hands.take(rows.take(may_meld)) ^ bits.take(may_meld)
-    left[may_meld] = least_deadwood(shortened)
+    least = least_deadwood(np.concatenate([hands, shortened])).astype(np.int16)
+    left = least[: len(hands)].take(rows) - cards.CARD_POINTS.take(thrown)
+    left[may_meld] = least[len(hands) :]
     table = np.full((len(hands), cards.NUM_CARDS), NO_DISCARD, dtype=np.int16)
     table.reshape(-1)[rows * cards.NUM_CARDS + thrown] = left
     return table
