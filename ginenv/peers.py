@@ -59,7 +59,7 @@ def open_spiel_tuned() -> Workload:
     is made from its list of legal actions.
     """
     import pyspiel
-    from open_spiel.python.observation import make_observation  # type: ignore[import-untyped]
+    from open_spiel.python.observation import make_observation
 
     game = pyspiel.load_game("gin_rummy")
     observer = make_observation(game)
