@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import operator
 import os
 from collections.abc import Sequence
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ginenv import archive, npy, soundness
 from ginenv.cards import BITBOARD, BitboardArray
 from ginenv.rules import Rules
 
 PILE_CAPACITY = 32  # all cards but two hands of ten
 FORMAT_VERSION = 1  # of saved states; rises when a field is added, removed or changes its meaning
+MAX_GAMES = 1_000_000  # in one file: a stranger's takes no more than 200 MB once it is unpacked
 
 
 @dataclass(eq=False)
@@ -149,55 +152,72 @@ class State:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file: NumPy's ``.npz`` of the arrays, and no pickle in it."""
+        """Write the state to a file: NumPy's ``.npz`` of the arrays, and no pickle in it.
+
+        Raises:
+            ValueError: if it is none that `load` would read: more than `MAX_GAMES` games, or a
+                position that play cannot reach.
+        """
+        if len(self) > MAX_GAMES:
+            raise ValueError(f"a file holds at most {MAX_GAMES} games, not {len(self)}")
+        soundness.check(self)
         about = {
             "format": FORMAT_VERSION,
             "rules": dataclasses.asdict(self.rules),
             "next_game_id": self.next_game_id,
         }
+        arrays: dict[str, Any] = {
+            name: np.ascontiguousarray(getattr(self, name), npy.stored(dtype))
+            for name, (_, dtype) in FIELDS.items()
+        }
         with open(path, "wb") as file:
-            np.savez_compressed(
-                file, about=np.array(json.dumps(about)), **{f: getattr(self, f) for f in FIELDS}
-            )
+            np.savez_compressed(file, about=np.array(json.dumps(about), dtype="<U"), **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> State:
-        """Read a state that `save` wrote.  Opening a stranger's file runs no code.
+        """Read a state that `save` wrote.
+
+        Opening a stranger's file runs no code, and takes no more memory than `MAX_GAMES` games do.
 
         Raises:
-            ValueError: if the file is no saved state, is of another version, or an array has
-                another shape or dtype than this version's.
+            ValueError: if the file is no saved state, is of another version, an array has another
+                shape or dtype than this version's, or a game is in a position that play cannot
+                reach; names the file, the array and the game.
         """
         try:
-            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            about = json.loads(str(arrays.pop("about")))
+            parts = archive.read(path, max_parts=len(FIELDS) + 8, max_bytes=_LARGEST_FILE)
+            arrays = {name.removesuffix(".npy"): npy.parse(part) for name, part in parts.items()}
+            about = json.loads(arrays.pop("about").text())
             version = about["format"]
-        except OSError:
-            raise
-        except Exception as error:
-            raise ValueError(f"{path} is no saved state: {error!r}") from None
-        if version != FORMAT_VERSION:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"{path} is no saved state: {error!r:.200}") from None
+        if type(version) is not int or version != FORMAT_VERSION:
             raise ValueError(
-                f"{path} is a saved state of version {version}; this ginenv reads {FORMAT_VERSION}"
+                f"{path} is a saved state of version {version!r:.40}; "
+                f"this ginenv reads {FORMAT_VERSION}"
             )
         if set(arrays) != set(FIELDS):
-            differing = ", ".join(sorted(set(arrays) ^ set(FIELDS)))
+            differing = ", ".join(f"{name:.40}" for name in sorted(set(arrays) ^ set(FIELDS)))
             raise ValueError(f"{path} is no saved state of version {version}: see {differing}")
         num_games = arrays["phase"].shape[:1]
         for name, (shape, dtype) in FIELDS.items():
-            found, wanted = arrays[name], (*num_games, *shape)
-            if found.shape != wanted or found.dtype != dtype or not num_games:
+            part, wanted = arrays[name], (*num_games, *shape)
+            if part.descr != npy.stored(dtype).str or part.shape != wanted or not num_games:
                 raise ValueError(
-                    f"{path}: {name} is {found.dtype} {found.shape}, "
-                    f"version {version} has {dtype} {wanted}"
+                    f"{path}: {name} is {part.descr} {part.shape}, "
+                    f"version {version} has {npy.stored(dtype).str} {wanted}"
                 )
         try:
             rules = Rules(**about["rules"])
-            next_game_id = operator.index(about["next_game_id"])
+            state = cls(
+                rules=rules,
+                next_game_id=operator.index(about["next_game_id"]),
+                **{name: arrays[name].array(dtype) for name, (_, dtype) in FIELDS.items()},
+            )
+            soundness.check(state)
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is no saved state: {error}") from None
-        return cls(rules=rules, next_game_id=next_game_id, **arrays)
+            raise ValueError(f"{path} is no saved state: {error!s:.400}") from None
+        return state
 
 
 # Each array's shape after N, and its dtype.
@@ -223,3 +243,5 @@ FIELDS: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = {
     "scores": ((2,), np.dtype(np.int32)),
     "game_id": ((), np.dtype(np.int64)),
 }
+_ROW_BYTES = sum(dtype.itemsize * math.prod(shape) for shape, dtype in FIELDS.values())
+_LARGEST_FILE = MAX_GAMES * _ROW_BYTES + 100_000  # the arrays, their headers and `about`

@@ -173,6 +173,13 @@ def test_an_empty_state_goes_through_a_file(tmp_path):
     assert State.load(tmp_path / "empty") == empty
 
 
+def test_arrays_in_any_order_in_memory_are_saved(tmp_path):
+    state = midway(6)
+    state.hands = np.asfortranarray(state.hands)
+    state.save(tmp_path / "games")
+    assert same_bytes(State.load(tmp_path / "games"), midway(6))
+
+
 def test_a_saved_state_holds_no_pickle(tmp_path):
     midway().save(tmp_path / "games.state")
     with zipfile.ZipFile(tmp_path / "games.state") as archive:
@@ -206,8 +213,8 @@ def test_a_file_of_another_version_is_refused_with_both_versions(tmp_path):
     ("change", "complaint"),
     [
         (lambda _, arrays: arrays.update(hands=arrays["hands"][:, :1]), r"hands is .*\(6, 1\)"),
-        (lambda _, arrays: arrays.update(deck=arrays["deck"][:5]), r"deck is int8 \(5, 52\)"),
-        (lambda _, arrays: arrays.update(deck=arrays["deck"].astype(float)), "deck is float64"),
+        (lambda _, arrays: arrays.update(deck=arrays["deck"][:5]), r"deck is \|i1 \(5, 52\)"),
+        (lambda _, arrays: arrays.update(deck=arrays["deck"].astype(float)), "deck is <f8"),
         (lambda _, arrays: arrays.pop("known"), "see known"),
         (lambda _, arrays: arrays.update(trick=np.zeros(6)), "see trick"),
         (lambda about, _: about.pop("format"), "no saved state"),
