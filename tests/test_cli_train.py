@@ -588,7 +588,7 @@ def test_a_run_without_a_usable_checkpoint_is_left_alone(tmp_path, damage, capsy
     assert {
         "policy": "is a policy without a training run; it cannot go on",
         "foreign": "latest.pt is no checkpoint of ginenv",
-        "cut": "latest.pt is no checkpoint, or was cut off",
+        "cut": "latest.pt is no checkpoint, or damaged",
         "old": "unknown key 'number_of_games'",
         "none": "holds no checkpoint",
     }[damage] in one_line(capsys)

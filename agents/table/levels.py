@@ -62,12 +62,8 @@ class Level:
     @cached_property
     def points_scale(self) -> float:
         """Points that a unit of the policy's value stands for."""
-        if not self.is_checkpoint:
-            return 1.0
-        from agents import checkpoint
-
-        config = checkpoint.load(self.key).get("config")
-        return float(config["points_scale"]) if isinstance(config, dict) else 1.0
+        points_scale = getattr(self.policy, "points_scale", None)
+        return 1.0 if points_scale is None else float(points_scale)
 
 
 def level(text: str) -> Level:
