@@ -29,15 +29,16 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from agents import protocol
+from agents import protocol, protocol_reading
 from agents.players import Ending, Policy, player
 from agents.protocol import Message
-from ginenv.rules import NO_ACTION, Rules, parse_action
+from agents.protocol_reading import LONGEST_LINE, BadAnswer
+from ginenv.rules import NO_ACTION, Rules
 from ginenv.view import View
 
 PREFIX = "cmd:"
 TIME_LIMIT = 30.0  # seconds without any answer; its start counts, too
-LONGEST_LINE = 65_536  # bytes of an answer
+_LARGEST_BATCH = 100_000  # requests that `serve` collects before it decides
 _QUEUED_LINES = 1024  # answers read ahead; beyond them the program has to wait
 _GRACE = 2.0  # seconds to exit by itself once its input is closed
 _SHOWN = 600  # characters of a request or an answer in an error
@@ -101,10 +102,8 @@ class External:
         actions = np.full(len(view), NO_ACTION, dtype=np.int64)
         rows = np.flatnonzero(view.to_move)
         requests = protocol.decisions(view[rows])
-        unanswered = {
-            request["game"]: (int(row), request)
-            for row, request in zip(rows, requests, strict=True)
-        }
+        row_of = {r["game"]: int(row) for row, r in zip(rows, requests, strict=True)}
+        unanswered = {request["game"]: request for request in requests}
         if len(unanswered) < len(requests):
             raise ValueError("an outside program needs different game ids in all rows of a batch")
         try:
@@ -112,7 +111,8 @@ class External:
             process.send(requests)
             while unanswered:
                 game, action = self._next_answer(process, unanswered)
-                actions[unanswered.pop(game)[0]] = action
+                actions[row_of[game]] = action
+                del unanswered[game]
         except BaseException:
             self.close(grace=0.0)
             raise
@@ -144,15 +144,13 @@ class External:
             self._rules = rules
         return self._process
 
-    def _next_answer(
-        self, process: _Process, unanswered: dict[int, tuple[int, Message]]
-    ) -> tuple[int, int]:
+    def _next_answer(self, process: _Process, unanswered: dict[int, Message]) -> tuple[int, int]:
         """The game and action of the next line; an `ExternalError` if it has no good ones."""
         oldest = next(iter(unanswered))
 
         def fail(what: str, answer: str | None = None, game: int = oldest) -> ExternalError:
             text = f"{self.command!r} {what} (asked about game {game})"
-            return ExternalError(text, game, unanswered[game][1], answer)
+            return ExternalError(text, game, unanswered[game], answer)
 
         try:
             line = process.lines.get(timeout=self.time_limit)
@@ -160,28 +158,11 @@ class External:
             raise fail(f"gave no answer within {self.time_limit:g} seconds") from None
         if line is None:
             raise fail(f"{process.obituary()}")
-        text = line.decode("utf-8", errors="replace").strip()
-        if not line.endswith(b"\n"):
-            long = len(line) > LONGEST_LINE
-            what = f"of more than {LONGEST_LINE} bytes" if long else "that breaks off"
-            raise fail(f"wrote a line {what}", text)
         try:
-            answer = json.loads(text)
-        except (ValueError, RecursionError):
-            raise fail("wrote a line that is no JSON", text) from None
-        if not isinstance(answer, dict) or not {"game", "action"} <= answer.keys():
-            raise fail("wrote a line that is no object with game and action", text)
-        game, name = answer["game"], answer["action"]
-        if type(game) is not int or game not in unanswered:
-            raise fail(
-                f"answered for game {_shortened(repr(game))}, which is not waiting for an answer",
-                text,
-            )
-        legal = unanswered[game][1]["legal"]
-        if name not in legal:
-            what = f"chose {_shortened(repr(name))}, which is not legal; legal is: "
-            raise fail(what + ", ".join(legal), text, game)
-        return game, parse_action(name)
+            return protocol_reading.read_answer(line, unanswered)
+        except BadAnswer as bad:
+            text = line.decode("utf-8", errors="replace").strip()
+            raise fail(str(bad), text, oldest if bad.game is None else bad.game) from None
 
 
 class _Process:
@@ -305,18 +286,23 @@ def serve(policy: Policy, seed: int, source: IO[bytes], sink: IO[bytes]) -> None
         seed: of the policy's random numbers.
         source: where messages come from, one a line.
         sink: where answers go.
+
+    Raises:
+        ValueError: at a line that is no message of the protocol.
     """
     rng = np.random.default_rng(seed)
     rules = Rules()
     requests: list[Message] = []
-    for line in source:
-        message = json.loads(line)
+    while line := source.readline(LONGEST_LINE + 1):
+        message = protocol_reading.read_message(line)
         if message["type"] == "hello":
-            rules = protocol.read_rules(message)
+            rules = protocol_reading.read_rules(message)
         elif message["type"] == "decision":
             requests.append(message)
+            if len(requests) > _LARGEST_BATCH:
+                raise ValueError(f"a batch has at most {_LARGEST_BATCH} requests")
             if not message.get("more"):
-                actions = policy(protocol.read_view(requests, rules), rng)
+                actions = policy(protocol_reading.read_view(requests, rules), rng)
                 sink.write(protocol.lines(protocol.answers(requests, actions)))
                 sink.flush()
                 requests = []

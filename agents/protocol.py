@@ -1,7 +1,8 @@
-"""What an outside program is told and answers: views and endings as JSON objects, and back.
+"""What an outside program is told and answers: views and endings as JSON objects.
 
 `docs/external-players.md` describes the protocol for those who write a program.  A message holds
 what a `View` holds and nothing else, so a program knows exactly what our own policies know.
+`agents.protocol_reading` is the way back.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PROTOCOL = 1  # rises when a message changes its meaning or loses a field; new f
 Message = dict[str, Any]
 
 # Sets of cards and numbers of a decision, named as in `View`.
-_BOARDS = (
+BOARDS = (
     "hand",
     "pile",
     "opponent_known",
@@ -35,8 +36,8 @@ _BOARDS = (
     "own_discards",
     "own_declined",
 )
-_NUMBERS = ("stock_size", "turn", "knock_limit", "dealer", "seat")
-_CARDS = ("upcard", "drawn")
+NUMBERS = ("stock_size", "turn", "knock_limit", "dealer", "seat")
+CARDS = ("upcard", "drawn")
 
 _CARD_NAMES = np.array([cards.name(card) for card in range(NUM_CARDS)], dtype=object)
 _ACTION_NAMES = np.array([action_name(action) for action in range(NUM_ACTIONS)], dtype=object)
@@ -63,9 +64,9 @@ def decisions(view: View) -> list[Message]:
         "seat": view.seat.tolist(),
         "phase": [Phase(phase).name.lower() for phase in view.phase.tolist()],
     }
-    columns |= {field: _card_lists(getattr(view, field)) for field in _BOARDS}
-    columns |= {field: getattr(view, field).tolist() for field in _NUMBERS}
-    for field in _CARDS:
+    columns |= {field: _card_lists(getattr(view, field)) for field in BOARDS}
+    columns |= {field: getattr(view, field).tolist() for field in NUMBERS}
+    for field in CARDS:
         columns[field] = [
             None if card == NO_CARD else cards.name(card) for card in getattr(view, field).tolist()
         ]
@@ -133,50 +134,6 @@ def answers(requests: Sequence[Message], actions: npt.NDArray[np.integer]) -> li
     ]
 
 
-def read_rules(message: Message) -> Rules:
-    """The rules that a `hello` tells.
-
-    Raises:
-        ValueError: if it speaks another version of the protocol.
-    """
-    if message.get("protocol") != PROTOCOL:
-        raise ValueError(
-            f"the other side speaks protocol {message.get('protocol')!r}, this one {PROTOCOL}"
-        )
-    return Rules(**message["rules"])
-
-
-def read_view(requests: Sequence[Message], rules: Rules) -> View:
-    """The view that M requests were made of."""
-    boards: dict[str, Any] = {
-        field: np.array([_board(request[field]) for request in requests], dtype=cards.BITBOARD)
-        for field in _BOARDS
-    }
-    single: dict[str, Any] = {
-        field: np.array(
-            [NO_CARD if r[field] is None else cards.card(r[field]) for r in requests], dtype=np.int8
-        )
-        for field in _CARDS
-    }
-    upcard = cards.bit_of(single["upcard"])
-    seen = boards["hand"] | boards["opponent_known"] | boards["pile"] | upcard
-    return View(
-        **boards,
-        **single,
-        unseen=cards.FULL_DECK & ~seen,
-        stock_size=np.array([r["stock_size"] for r in requests], dtype=np.int8),
-        phase=np.array([Phase[r["phase"].upper()] for r in requests], dtype=np.int8),
-        turn=np.array([r["turn"] for r in requests], dtype=np.int16),
-        knock_limit=np.array([r["knock_limit"] for r in requests], dtype=np.int8),
-        scores=np.array([r["scores"] for r in requests], dtype=np.int32).reshape(-1, 2),
-        dealer=np.array([r["dealer"] for r in requests], dtype=np.int8),
-        seat=np.array([r["seat"] for r in requests], dtype=np.int8),
-        to_move=np.ones(len(requests), dtype=bool),
-        game_id=np.array([r["game"] for r in requests], dtype=np.int64),
-        rules=rules,
-    )
-
-
 def _card_lists(boards: BitboardArray) -> list[list[str]]:
     """The names of the cards in each bitboard, ``(M,)`` to M lists."""
     return _split(cards.planes(boards).astype(bool), _CARD_NAMES)
@@ -192,10 +149,3 @@ def _split(chosen: npt.NDArray[np.bool_], names: npt.NDArray[np.object_]) -> lis
 
 def _names(board: int | np.uint64) -> list[str]:
     return cards.show(board).split()
-
-
-def _board(names: Sequence[str]) -> int:
-    return sum(_BIT_OF_NAME[name] for name in names)
-
-
-_BIT_OF_NAME = {cards.name(card): int(cards.CARD_BIT[card]) for card in range(NUM_CARDS)}

@@ -7,6 +7,7 @@ breaks.  What a line looks like is told in `ginenv.record_format`.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from ginenv import engine
 from ginenv.engine import Outcome
-from ginenv.record_format import Broken, Record
+from ginenv.record_format import LONGEST_LINE, Broken, Record
 from ginenv.rules import Phase, Result
 from ginenv.state import State
 
@@ -184,7 +185,7 @@ def read(file: str | os.PathLike[str] | Iterable[str]) -> Iterator[Record]:
             yield from read(lines)
         return
     waiting: list[tuple[int, Record]] = []  # parsed, of the same rules, not yet played again
-    for number, line in enumerate(file, start=1):
+    for number, line in enumerate(_lines(file), start=1):
         if not line.strip():
             continue
         try:
@@ -197,6 +198,15 @@ def read(file: str | os.PathLike[str] | Iterable[str]) -> Iterator[Record]:
             waiting = []
         waiting.append((number, record))
     yield from _checked(waiting)
+
+
+def _lines(file: Iterable[str]) -> Iterator[str]:
+    """The lines of a file; of one that is too long, only so much that this can be told."""
+    if isinstance(file, io.TextIOBase):
+        while line := file.readline(LONGEST_LINE + 1):
+            yield line
+    else:
+        yield from file
 
 
 def check(record: Record) -> None:

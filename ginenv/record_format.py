@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import reprlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -26,6 +27,7 @@ from ginenv.rules import NUM_ACTIONS, Result, Rules, action_name, parse_action
 __all__ = ["FORMAT_VERSION", "Broken", "Record"]
 
 FORMAT_VERSION = 1  # rises when a field or an action changes its meaning
+LONGEST_LINE = 1_000_000  # characters; the longest hand that any rules allow takes 400,000
 
 
 class Broken(ValueError):
@@ -92,17 +94,22 @@ _KEYS = {"format", "rules", "deck", "dealer", "scores", "actions", "result", "po
 
 
 def _parse(line: str) -> Record:
+    if len(line) > LONGEST_LINE:
+        raise Broken(f"a line of more than {LONGEST_LINE} characters")
     try:
         about = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise Broken(f"no JSON, or truncated: {error}") from None
     if not isinstance(about, dict) or "format" not in about:
         raise Broken("no record of a hand: a record is a JSON object with a format")
-    if about["format"] != FORMAT_VERSION:
-        raise Broken(f"a record of format {about['format']!r}; this ginenv reads {FORMAT_VERSION}")
+    version = about["format"]
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise Broken(
+            f"a record of format {reprlib.repr(version)}; this ginenv reads {FORMAT_VERSION}"
+        )
     if about.keys() - {"players"} != _KEYS:
         differing = ", ".join(sorted((about.keys() - {"players"}) ^ _KEYS))
-        raise Broken(f"fields missing or unknown: {differing}")
+        raise Broken(f"fields missing or unknown: {differing:.300}")
     rules = _parsed_rules(about["rules"])
     target = rules.target_score
     scores = _two_integers(about, "scores")
@@ -110,11 +117,11 @@ def _parse(line: str) -> Record:
         raise Broken(f"scores {list(scores)} are none of a match to {target} that is still on")
     players = about.get("players")
     if players is not None and not _is_list(players, str, 2):
-        raise Broken(f"players must be two names, got {players!r}")
+        raise Broken(f"players must be two names, got {reprlib.repr(players)}")
     if not isinstance(about["result"], str) or about["result"] not in Result.__members__:
         raise Broken(f"result must be one of {', '.join(Result.__members__)}")
     if type(about["dealer"]) is not int or about["dealer"] not in (0, 1):
-        raise Broken(f"dealer must be seat 0 or 1, got {about['dealer']!r}")
+        raise Broken(f"dealer must be seat 0 or 1, got {reprlib.repr(about['dealer'])}")
     return Record(
         rules=rules,
         deck=_parsed_deck(about["deck"]),
@@ -130,10 +137,10 @@ def _parse(line: str) -> Record:
 def _parsed_rules(about: Any) -> Rules:
     names = {field.name for field in dataclasses.fields(Rules)}
     if not isinstance(about, dict):
-        raise Broken(f"rules must be an object, got {about!r}")
+        raise Broken(f"rules must be an object, got {reprlib.repr(about)}")
     if about.keys() != names:
         differing = ", ".join(sorted(about.keys() ^ names))
-        raise Broken(f"rules of another version, fields missing or unknown: {differing}")
+        raise Broken(f"rules of another version, fields missing or unknown: {differing:.300}")
     try:
         return Rules(**about)
     except (TypeError, ValueError) as error:
@@ -144,7 +151,7 @@ def _parsed_deck(text: Any) -> tuple[int, ...]:
     try:
         deck = tuple(cards.card(word) for word in text.split())
     except (AttributeError, ValueError) as error:
-        raise Broken(f"deck: {error}") from None
+        raise Broken(f"deck: {error!s:.300}") from None
     if sorted(deck) != list(range(cards.NUM_CARDS)):
         missing = sorted(set(range(cards.NUM_CARDS)) - set(deck))
         lacks = f", without {' '.join(map(cards.name, missing))}" if missing else ""
@@ -165,14 +172,14 @@ def _parsed_actions(names: Any, rules: Rules) -> tuple[int, ...]:
             if actions[-1] < 0:
                 parse_action(name)
         except ValueError as error:
-            raise Broken(str(error), step) from None
+            raise Broken(f"{error!s:.300}", step) from None
     return tuple(actions)
 
 
 def _two_integers(about: dict[str, Any], field: str) -> tuple[int, int]:
     values = about[field]
     if not _is_list(values, int, 2) or max(map(abs, values)) > 2**30:
-        raise Broken(f"{field} must be two integers, got {values!r}")
+        raise Broken(f"{field} must be two integers, got {reprlib.repr(values)}")
     return values[0], values[1]
 
 

@@ -69,12 +69,17 @@ def _names(record: Record) -> tuple[str, str]:
     """What to call the seats: by their players, where that tells them apart."""
     if record.players is None or record.players[0] == record.players[1]:
         return "player_0", "player_1"
-    return record.players
+    return _printable(record.players[0]), _printable(record.players[1])
+
+
+def _printable(text: str) -> str:
+    """The text without what a terminal would obey; a name may be a stranger's."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def _opening(record: Record, state: State, names: Sequence[str]) -> Iterator[str]:
     for seat in (0, 1):
-        played_by = f" is {record.players[seat]}," if record.players else ""
+        played_by = f" is {_printable(record.players[seat])}," if record.players else ""
         deals = " and deals" if seat == record.dealer else ""
         yield f"player_{seat}{played_by} has {record.scores[seat]} points{deals}"
     limit = int(state.knock_limit[0])
@@ -210,7 +215,7 @@ def _show(options: argparse.Namespace) -> int:
                 return 0
     except RecordError as error:
         sys.stdout.flush()
-        print(f"{options.file}, {error}", file=sys.stderr)
+        print(f"{options.file}, {_printable(str(error))}", file=sys.stderr)
         return 1
     if options.hand is not None:
         print(

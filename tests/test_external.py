@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from agents import protocol
+from agents import protocol, protocol_reading
 from agents.external import External, ExternalError, main
 from agents.players import Ending, play, player
 from ginenv import cards, engine
@@ -196,7 +196,7 @@ def test_a_decision_holds_the_whole_view_and_nothing_else():
         seen = view(state)
         rows = np.flatnonzero(seen.to_move)
         requests = json.loads(json.dumps(protocol.decisions(seen[rows])))
-        again = protocol.read_view(requests, state.rules)
+        again = protocol_reading.read_view(requests, state.rules)
         for name in type(seen).__dataclass_fields__:
             if name != "rules":
                 assert np.array_equal(getattr(again, name), getattr(seen, name)[rows]), name

@@ -270,6 +270,10 @@ DECK = json.loads(LINES[0])["deck"]
         ({"points": [10**30, 0]}, "points must be two integers"),
         ({"players": "crazy"}, "players must be two names"),
         ({"colour": 1}, "unknown: colour"),
+        ({"format": True}, "format True"),
+        ({"format": 1.0}, "format 1.0"),
+        ({"format": [[[[[[[[[1]]]]]]]]]}, r"\[\.\.\.\]"),
+        ({"players": ["a" * 100_000, 1]}, "players must be two names"),
     ],
 )
 def test_a_malformed_record_says_why(fields, complaint):
@@ -292,6 +296,17 @@ def test_an_unknown_action_is_named_with_its_step():
 def test_what_is_no_record_is_refused(line):
     good, error = breaks([LINES[0], line])
     assert (good, error.line) == (1, 2)
+
+
+def test_a_line_without_an_end_is_not_read_to_its_end(tmp_path):
+    path = tmp_path / "hands.jsonl"
+    with open(path, "w") as file:
+        file.write(LINES[0] + "\n")
+        file.truncate(3_000_000_000)  # zeros that take no room on the disk
+    records = read(path)
+    assert next(records).line() == LINES[0]
+    with pytest.raises(RecordError, match="line 2: a line of more than 1000000 characters"):
+        next(records)
 
 
 def test_empty_lines_count_but_do_no_harm():

@@ -106,3 +106,16 @@ def test_scores_are_told():
     after = [b + max(p, 0) for b, p in zip(record.scores, record.points, strict=True)]
     last = list(replay.tell(record))[-1]
     assert last == f"the score is player_0 {after[0]}, player_1 {after[1]}"
+
+
+def test_names_cannot_command_the_terminal(tmp_path, capsys):
+    """A stranger's record may hold anything in a name, and in a field that there is not."""
+    path = tmp_path / "hands.jsonl"
+    named = changed(LINES[0], players=["\x1b[2Jbob", "\ud800\u202e"])
+    path.write_text(named + "\n" + changed(LINES[0], **{"\x1b[31m": 1}) + "\n")
+    assert show(path) == 1
+    out, err = capsys.readouterr()
+    assert "\\x1b[2Jbob passes" in out or "\\x1b[2Jbob takes" in out
+    assert "\\xd800\\x202e" in out
+    assert "unknown: \\x1b[31m" in err
+    assert all(line.isprintable() for line in (out + err).splitlines())

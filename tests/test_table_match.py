@@ -1,5 +1,6 @@
 """The match behind the table: cut, play, saving, records, coach; no screen."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -119,7 +120,13 @@ def tampered(change):
         (lambda saved: saved.update(hands=[]), "index out of range"),
         (lambda saved: saved.update(rules_name="poker"), "unknown rules 'poker'"),
         (lambda saved: saved.update(scoring_name="golf"), "unknown scoring 'golf'"),
-        (lambda saved: saved.update(seed="x"), "SeedSequence|entropy"),
+        (lambda saved: saved.update(seed="x"), "seed must be a int, got 'x'"),
+        (lambda saved: saved.update(seed=[1, 2]), "seed must be a int"),
+        (lambda saved: saved.update(seed=-1), "non-negative|negative"),
+        (lambda saved: saved.update(level=None), "level must be a str"),
+        (lambda saved: saved.update(name=["x"]), "name must be a str"),
+        (lambda saved: saved.update(hands={"0": 1}), "hands must be a list"),
+        (lambda saved: saved.update(rules_name=[]), "rules_name must be a str"),
         (lambda saved: saved["hands"][0].update(deck="As"), "deck must hold"),
         (lambda saved: saved["hands"][0]["actions"].append("draw"), "hand 1"),
         (lambda saved: saved["hands"][0]["actions"].pop(), "hand 1"),
@@ -145,7 +152,9 @@ def test_files_of_a_level(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"{", b"[]", b"\xff\xfe\x00", b'{"format": 1}', b"[" * 9999]
+    "damage",
+    [b"", b"{", b"[]", b"\xff\xfe\x00", b'{"format": 1}', b"[" * 9999, b" " * 16_000_001],
+    ids=["empty", "cut", "list", "no text", "no match", "nested", "huge"],
 )
 def test_a_damaged_save_is_set_aside_and_named(tmp_path, damage):
     storage = Storage(tmp_path)
@@ -226,6 +235,20 @@ def test_damaged_results_come_back_from_their_twin(tmp_path):
     assert [r.match for r in Storage(tmp_path).results()] == ["a", "b"]
     (tmp_path / "results.backup.json").unlink()
     assert [r.match for r in Storage(tmp_path).results()] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"outcome": "cheated"}, {"hands": 10**4000}, {"gins": -(10**12)}, {"hands": True}]
+)
+def test_results_that_cannot_be_are_damage(tmp_path, change):
+    storage = Storage(tmp_path)
+    match = played(Terms("normal", seed=3), num_actions=20)
+    result = dataclasses.asdict(MatchResult.of(match))
+    for name in ("results.json", "results.backup.json"):
+        content = {"format": 1, "results": [result | change]}
+        (tmp_path / name).write_text(json.dumps(content))
+    assert storage.results() == []
+    assert len(storage.notices) == 2
 
 
 def test_settings_are_kept(tmp_path):

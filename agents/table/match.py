@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import reprlib
 import uuid
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,6 +70,9 @@ class Terms:
     def rng(self, *key: int) -> np.random.Generator:
         """A stream of random numbers for one purpose."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+
+
+_TERMS = {term.name: str(term.type) for term in dataclasses.fields(Terms)}
 
 
 @dataclass(frozen=True)
@@ -249,9 +253,12 @@ class Match:
         if not isinstance(saved, dict) or saved.get("format") != FORMAT:
             raise DamagedMatch(f"it is no saved match of format {FORMAT}")
         try:
-            terms = Terms(**{f.name: saved[f.name] for f in dataclasses.fields(Terms)})
+            for name, kind in {"name": "str", "hands": "list", **_TERMS}.items():
+                if type(saved[name]).__name__ != kind:
+                    raise TypeError(f"{name} must be a {kind}, got {reprlib.repr(saved[name])}")
+            terms = Terms(**{name: saved[name] for name in _TERMS})
             _ = terms.rules, terms.scoring, terms.rng(_DECKS)
-            name, hands = str(saved["name"]), list(saved["hands"])
+            name, hands = saved["name"], saved["hands"]
             records = [Record.parse(json.dumps(hand)) for hand in hands]
             match = cls._dealt(terms, records[0].dealer, records[0].deck)
         except KeyError as error:

@@ -20,6 +20,9 @@ from agents.table.match import OPPONENT, PERSON, DamagedMatch, Match
 from ginenv.rules import Result
 
 _FORMAT = 1
+_LARGEST = 16_000_000  # bytes of a file; a match of a hundred hands has a third of a million
+_HIGHEST = 1_000_000_000  # of any number in the results
+_OUTCOMES = ("won", "lost", "drawn", "given up")
 T = TypeVar("T")
 
 
@@ -199,11 +202,17 @@ class Storage:
     def _read(self, file: Path, parse: Callable[[Any], T], what: str) -> T | None:
         """What a file holds; None if there is none, or if it was damaged and is now set aside."""
         try:
-            return parse(json.loads(file.read_text(encoding="utf-8")))
+            with open(file, "rb") as opened:
+                content = opened.read(_LARGEST + 1)
+            if len(content) > _LARGEST:
+                raise ValueError(f"more than {_LARGEST} bytes")
+            return parse(json.loads(content.decode("utf-8")))
         except FileNotFoundError:
             return None
         except (ValueError, RecursionError) as error:
-            reason = str(error) if isinstance(error, DamagedMatch) else "it is cut off or damaged"
+            reason = "it is cut off or damaged"
+            if isinstance(error, DamagedMatch):
+                reason = f"{error!s:.200}"
         except OSError as error:
             self.notices.append(f"{file} cannot be read: {error.strerror}")
             return None
@@ -225,6 +234,9 @@ def _parse_results(saved: Any) -> list[MatchResult]:
         if not isinstance(entry, dict) or entry.keys() != names.keys():
             raise ValueError("no result")
         if any(type(entry[name]).__name__ != kind for name, kind in names.items()):
+            raise ValueError("no result")
+        numbers = [value for value in entry.values() if isinstance(value, int)]
+        if max(map(abs, numbers)) > _HIGHEST or entry["outcome"] not in _OUTCOMES:
             raise ValueError("no result")
         results.append(MatchResult(**entry))
     return results
