@@ -12,6 +12,7 @@ from ginenv import opponents, registration
 from ginenv.opponents import Policy
 
 _PRETRAINED = Path(__file__).parent / "pretrained" / "policy.pt"
+_OF_A_RUN = ("policy.pt", "best.pt", "latest.pt")  # as `run_log` names them; the first there plays
 
 for _name, _style in scripted.STYLES.items():
     opponents.register(_name, partial(scripted.Scripted, _style))
@@ -27,9 +28,12 @@ def _outside_program(spec: str) -> Policy:
 def _learned(spec: str | Path) -> Policy:
     from agents import checkpoint  # brings torch
 
-    return checkpoint.load_policy(spec)
+    path = Path(spec)
+    if path.is_dir():
+        path = next(filter(Path.exists, (path / name for name in _OF_A_RUN)), path)
+    return checkpoint.load_policy(path)
 
 
 opponents.register("pretrained", partial(_learned, _PRETRAINED))
 opponents.register_loader(lambda spec: spec.startswith("cmd:"), _outside_program)
-opponents.register_loader(lambda spec: spec.endswith(".pt") or Path(spec).is_file(), _learned)
+opponents.register_loader(lambda spec: spec.endswith(".pt") or Path(spec).exists(), _learned)

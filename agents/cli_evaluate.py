@@ -31,8 +31,8 @@ _HANDS, _MOST_HANDS, _GAMES = 20_000, 1_000_000, 2_000
 _FORMAT = 1  # of the JSON file; rises when a field changes its meaning or goes
 
 _EPILOG = """\
-a player is the name of a bot, a checkpoint file, or 'cmd:COMMAND', an outside program
-(docs/external-players.md)
+a player is the name of a bot, a checkpoint file, the directory of a training run, or
+'cmd:COMMAND', an outside program (docs/external-players.md)
 
 examples:
   python evaluate.py crazy --opponent greedy --hands 20000
