@@ -259,12 +259,12 @@ def _end(
     ending.set()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(timeout=grace)
-    if process.poll() is None:
-        if os.name == "nt":
-            process.kill()
-        else:
+    if os.name == "nt":
+        process.kill()
+    else:  # what it started may live on without it, in the group that has its number
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    process.wait()
     for thread in threads:
         thread.join(timeout=1.0)
 

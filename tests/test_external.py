@@ -17,6 +17,7 @@ from agents.players import Ending, play, player
 from ginenv import cards, engine
 from ginenv.rules import KNOCK, TAKE_PILE, Rules
 from ginenv.view import view
+from tests.processes import alive, ends
 
 GOOD_BOT = """
     import json, sys
@@ -295,14 +296,6 @@ def test_a_program_that_does_not_read(program):
         play(bot, player("greedy"), 500, seed=0)
 
 
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def test_the_process_is_always_ended(program):
     bot = program("import time; time.sleep(1000)", time_limit=0.3)
     view_of_one = view(engine.deal(np.random.default_rng(0), 1))
@@ -321,6 +314,18 @@ def test_a_program_that_ignores_the_end_of_its_input_is_killed(program):
     bot.close(grace=0.2)
     assert not alive(pid)
     assert play(bot, player("greedy"), 1, seed=0).num_hands == 2  # and may be started again
+
+
+@pytest.mark.skipif(os.name == "nt", reason="process groups")
+def test_what_a_program_started_ends_with_it_even_if_it_ends_first(program, tmp_path):
+    number = tmp_path / "number"
+    leaves_a_child = f"""
+        import subprocess, sys
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+        open({str(number)!r}, "w").write(str(child.pid))
+    """
+    fails(program(leaves_a_child, time_limit=5.0))
+    assert ends(int(number.read_text()))
 
 
 @pytest.mark.parametrize("ending", ["", "del bot", "1 / 0"])
