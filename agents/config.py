@@ -47,6 +47,10 @@ class Config:
     # The network
     hidden_size: int = 256
     hidden_layers: int = 2
+    live_outs: bool = True  # show it what each card may still meld with
+    contextual_rule: bool = True  # let the position shift the rule for each card
+    belief_coef: float = 0.0  # weight of guessing the opponent's hand; 0: without that head
+    average_decay: float = 0.0  # play averaged weights: what an update leaves of them; 0: the last
 
     # PPO
     num_steps: int = 32  # decisions of each game in a rollout
@@ -58,6 +62,8 @@ class Config:
     final_ent_coef: float = 0.01
     clip_coef: float = 0.2
     vf_coef: float = 0.5
+    critic: str = "all_cards"  # what advantages are measured by: all cards, or the player's view
+    critic_hidden_size: int = 128
     gamma: float = 1.0
     gae_lambda: float = 0.95
     max_grad_norm: float = 0.5
@@ -82,6 +88,7 @@ class Config:
                 raise ConfigError(f"{name} must lie in {low:g} to {high:g}, got {value!s:.40}")
         _choice("rules", self.rules, list(PRESETS))
         _choice("precision", self.precision, ["float32", "bfloat16"])
+        _choice("critic", self.critic, ["all_cards", "own_view"])
         if self.opponent_share and not self.opponents:
             raise ConfigError("opponent_share needs opponents: name some, or set it to 0")
         if self.opponent_share + self.past_self_share > 1:
@@ -105,6 +112,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_snapshots": (1, 1000),
     "hidden_size": (1, 16_384),
     "hidden_layers": (1, 64),
+    "critic_hidden_size": (1, 16_384),
     "num_steps": (2, 100_000),
     "update_epochs": (1, 1000),
     "minibatch_size": (1, 1e9),
@@ -114,6 +122,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "final_ent_coef": (0, 100),
     "clip_coef": (1e-6, 10),
     "vf_coef": (0, 1000),
+    "belief_coef": (0, 1000),
+    "average_decay": (0, 1 - 1e-9),
     "gamma": (0, 1),
     "gae_lambda": (0, 1),
     "max_grad_norm": (1e-9, 1e9),
@@ -140,7 +150,7 @@ def coerce(name: str, value: Any) -> Any:
     wanted = _TYPES[name]
     try:
         return _CONVERT[wanted](value)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, KeyError, OverflowError):
         kind = _KIND_NAMES[wanted]
         raise ConfigError(f"{name} must be {kind}, got {value!r}") from None
 
@@ -195,6 +205,14 @@ def _to_int(value: Any) -> int:
     return int(value)
 
 
+def _to_bool(value: Any) -> bool:
+    if isinstance(value, str):
+        value = {"true": True, "false": False}[value.lower()]
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
 def _to_float(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise TypeError
@@ -219,8 +237,15 @@ def _to_names(value: Any) -> tuple[str, ...]:
 
 
 _NAMES = types.GenericAlias(tuple, (str, ...))
-_CONVERT: dict[Any, Any] = {int: _to_int, float: _to_float, str: _to_str, _NAMES: _to_names}
+_CONVERT: dict[Any, Any] = {
+    bool: _to_bool,
+    int: _to_int,
+    float: _to_float,
+    str: _to_str,
+    _NAMES: _to_names,
+}
 _KIND_NAMES: dict[Any, str] = {
+    bool: "true or false",
     int: "a whole number (5e6 is fine)",
     float: "a number",
     str: "text",

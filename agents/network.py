@@ -1,122 +1,117 @@
 """The policy and value network, and the policy that plays it.
 
-Letters: B decisions; C = 14 planes of 52 cards.
+Letters: B decisions; C = 16 planes of 52 cards.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from agents.symmetry import canonical, restore
+from agents.inputs import NUM_INPUTS, NUM_PLANES, features, observe
+from agents.layers import orthogonal, perceptron
+from agents.symmetry import restore
 from ginenv.cards import NUM_CARDS
-from ginenv.rules import KNOCK, NUM_ACTIONS, Phase
-from ginenv.view import NOT_HELD, OBSERVATIONS, View, encode, observation_size
-
-OBSERVATION = "full"
-OBSERVATION_SIZE = observation_size(OBSERVATION)
-
-_PLANES, _COUNTS = OBSERVATIONS[OBSERVATION]
-_SEEN_PLANES = len(_PLANES) - 1  # all but the last, `deadwood_after`
-NUM_PLANES = _SEEN_PLANES + 3
-_PHASES = len(Phase) - 1  # nobody decides when the hand is over
-_NUMBERS = 6
-NUM_INPUTS = NUM_PLANES * NUM_CARDS + _PHASES + _NUMBERS
+from ginenv.rules import KNOCK, NUM_ACTIONS
+from ginenv.view import View
 
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """What rebuilds a network's shape."""
+    """What rebuilds a network's shape.
+
+    Attributes:
+        hidden_size: units of each layer.
+        hidden_layers: how many.
+        live_outs: whether it is shown live outs, see `inputs.observe`.
+        contextual_rule: whether the rule for each card depends on the position.
+        belief: whether it also guesses the opponent's hand.
+    """
 
     hidden_size: int = 256
     hidden_layers: int = 2
+    live_outs: bool = True
+    contextual_rule: bool = True
+    belief: bool = False
+
+
+class Outputs(NamedTuple):
+    """What a network says of B positions.
+
+    Attributes:
+        log_probs: ``(B, 108)`` float32, minus infinity for illegal actions: their probability is
+            exactly zero.
+        value: ``(B,)`` float32, the points to come in the reward's unit.
+        belief: ``(B, 52)`` float32, log-odds that the opponent holds each card; None without it.
+    """
+
+    log_probs: Tensor
+    value: Tensor
+    belief: Tensor | None
 
 
 class Network(nn.Module):
     """A perceptron over the whole observation, and a linear rule for each card.
 
-    Each card's logits, to discard it and to knock with it, also get one learned linear function of
-    that card's own planes, the same for all 52 cards: what deadwood a discard leaves bears on that
-    discard directly.
+    Each card's logits, to discard it and to knock with it, also get a linear function of that
+    card's own planes, the same for all 52 cards: what deadwood a discard leaves bears on that
+    discard directly.  The function's weights are learned, and the perceptron may shift them by the
+    position: what a card is worth fades with the turns.
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
         self.config = config
         sizes = [NUM_INPUTS] + [config.hidden_size] * config.hidden_layers
-        layers: list[nn.Module] = []
-        for before, after in itertools.pairwise(sizes):
-            layers += [_orthogonal(nn.Linear(before, after), 2**0.5), nn.ReLU()]
-        self.trunk = nn.Sequential(*layers)
-        self.policy = _orthogonal(nn.Linear(sizes[-1], NUM_ACTIONS), 0.01)
-        self.value = _orthogonal(nn.Linear(sizes[-1], 1), 1.0)
+        self.trunk = perceptron(sizes)
+        self.policy = orthogonal(nn.Linear(sizes[-1], NUM_ACTIONS), 0.01)
+        self.value = orthogonal(nn.Linear(sizes[-1], 1), 1.0)
         self.card_rule = nn.Parameter(torch.zeros(NUM_PLANES, 2))
+        self.rule_shift: nn.Linear | None = None
+        if config.contextual_rule:
+            self.rule_shift = orthogonal(nn.Linear(sizes[-1], 2 * NUM_PLANES), 0.01)
+        self.belief: nn.Linear | None = None
+        if config.belief:
+            self.belief = orthogonal(nn.Linear(sizes[-1], NUM_CARDS), 0.01)
 
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of the actions, and the value.
+        """Log-probabilities of the actions, ``(B, 108)``, and the value, ``(B,)``: see `Outputs`.
 
         Args:
-            observation: ``(B, 633)`` uint8, `ginenv.view.encode`'s "full" observation.
+            observation: ``(B, 738)`` uint8, of `inputs.observe`.
             mask: ``(B, 108)`` bool, the legal actions.
-
-        Returns:
-            ``(B, 108)`` float32, minus infinity for illegal actions: their probability is exactly
-            zero.  ``(B,)`` float32, the points to come in the reward's unit.
         """
-        inputs = features(observation, _matmul_dtype(observation.device))
+        said = self.judge(self.inputs(observation), mask)
+        return said.log_probs, said.value
+
+    def inputs(self, observation: Tensor) -> Tensor:
+        """The observation as numbers, in the precision of the matrix products."""
+        return features(observation, _matmul_dtype(observation.device))
+
+    def judge(self, inputs: Tensor, mask: Tensor) -> Outputs:
+        """All that the network says of positions, given as `inputs`."""
         planes = inputs[:, : NUM_PLANES * NUM_CARDS].view(-1, NUM_PLANES, NUM_CARDS)
         hidden = self.trunk(inputs)
-        by_card = torch.matmul(self.card_rule.T, planes).flatten(1)
+        if self.rule_shift is None:
+            by_card = torch.matmul(self.card_rule.T, planes)
+        else:
+            rule = self.rule_shift(hidden).view(-1, 2, NUM_PLANES) + self.card_rule.T
+            by_card = torch.bmm(rule.to(planes.dtype), planes)
         logits = self.policy(hidden).float()
-        logits[:, : 2 * KNOCK] += by_card
+        logits[:, : 2 * KNOCK] += by_card.flatten(1)
         logits = logits.masked_fill(~mask, -torch.inf)
-        return logits.log_softmax(dim=1), self.value(hidden).float().squeeze(1)
-
-
-def features(observation: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The observation as small numbers, planes first.
-
-    The deadwood left after each discard becomes three planes: scaled, above its minimum, and
-    whether it allows a knock.
-
-    Args:
-        observation: ``(B, 633)`` uint8.
-        dtype: of the result.
-
-    Returns:
-        ``(B, 14 * 52 + 10)``: 14 planes by card, then the phase one-hot and six numbers.
-    """
-    seen, end = _SEEN_PLANES * NUM_CARDS, len(_PLANES) * NUM_CARDS
-    counts = dict(zip(_COUNTS, observation[:, end:].float().unbind(1), strict=True))
-    after = observation[:, seen:end].float()
-    held = after != NOT_HELD
-    least = counts["best_deadwood_after"]
-    phase = nn.functional.one_hot(counts["phase"].long().clamp(max=_PHASES - 1), _PHASES)
-    inputs = torch.empty(len(observation), NUM_INPUTS, dtype=dtype, device=observation.device)
-    inputs[:, :seen] = observation[:, :seen]
-    inputs[:, seen:end] = after * held / 50
-    inputs[:, end : end + NUM_CARDS] = (after - least[:, None]) * held / 20
-    inputs[:, end + NUM_CARDS : end + 2 * NUM_CARDS] = after <= counts["knock_limit"][:, None]
-    inputs[:, end + 2 * NUM_CARDS : -_NUMBERS] = phase
-    inputs[:, -_NUMBERS:] = torch.stack(
-        [
-            counts["stock_size"] / 31,
-            counts["turn"] / 30,
-            counts["is_dealer"],
-            counts["knock_limit"] / 10,
-            counts["deadwood"] / 50,
-            torch.where(least == NOT_HELD, counts["deadwood"], least) / 50,
-        ],
-        dim=1,
-    )
-    return inputs
+        return Outputs(
+            logits.log_softmax(dim=1),
+            self.value(hidden).float().squeeze(1),
+            None if self.belief is None else self.belief(hidden).float(),
+        )
 
 
 def _matmul_dtype(device: torch.device) -> torch.dtype:
@@ -125,24 +120,11 @@ def _matmul_dtype(device: torch.device) -> torch.dtype:
     return torch.float32
 
 
-def _orthogonal(layer: nn.Linear, gain: float) -> nn.Linear:
-    nn.init.orthogonal_(layer.weight, gain)
-    nn.init.zeros_(layer.bias)
-    return layer
-
-
 @contextlib.contextmanager
 def matmul_precision(precision: str, device: torch.device) -> Iterator[None]:
     """Matrix products in ``"float32"`` or ``"bfloat16"``; weights and sums stay float32."""
     with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
         yield
-
-
-def observe(view: View) -> tuple[Tensor, Tensor, npt.NDArray[np.intp]]:
-    """What the network sees of N positions: ``(N, 633)`` uint8, ``(N, 108)`` bool, the suits."""
-    reordered, suits = canonical(view)
-    observation = torch.from_numpy(encode(reordered, OBSERVATION))
-    return observation, torch.from_numpy(reordered.action_mask), suits
 
 
 def sample(log_probs: Tensor, uniform: Tensor) -> Tensor:
@@ -190,7 +172,7 @@ class LearnedPolicy:
 
     def __call__(self, view: View, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """The actions, ``(N,)`` int64."""
-        observation, mask, suits = observe(view)
+        observation, mask, suits = observe(view, self.network.config.live_outs)
         log_probs, _ = self._forward(observation, mask)
         if self.sampled:
             uniform = torch.from_numpy(rng.random(len(log_probs), dtype=np.float32))
@@ -205,7 +187,7 @@ class LearnedPolicy:
         Returns:
             ``(N, 108)`` float32; ``(N,)`` float32, expected points in units of ``points_scale``.
         """
-        observation, mask, suits = observe(view)
+        observation, mask, suits = observe(view, self.network.config.live_outs)
         log_probs, value = self._forward(observation, mask)
         actions = np.arange(NUM_ACTIONS)
         probabilities = np.empty(tuple(log_probs.shape), dtype=np.float32)

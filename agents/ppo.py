@@ -18,8 +18,11 @@ import torch
 from torch import Tensor, nn
 
 from agents.config import Config
+from agents.critic import HIDDEN_SIZE, Critic, hidden_cards, opponent_hand
+from agents.distributed import ALONE, Ranks
+from agents.inputs import OBSERVATION_SIZE, observe
 from agents.league import League
-from agents.network import OBSERVATION_SIZE, Network, matmul_precision, observe, sample
+from agents.network import Network, matmul_precision, sample
 from agents.symmetry import restore
 from agents.timing import Stopwatch
 from ginenv import engine
@@ -33,7 +36,9 @@ class Buffer:
     """What a rollout leaves behind.  Allocated once.
 
     Attributes:
-        observation: ``(T, N, 633)`` uint8.
+        observation: ``(T, N, 738)`` uint8.
+        hidden: ``(T, N, 469)`` uint8, what the player could not see, see `critic.hidden_cards`;
+            ``(T, N, 0)`` where nothing learns from it.
         mask: ``(T, N, 108)`` bool, legal actions.
         action: ``(T, N)`` int64, with the suits in the observation's order.
         log_prob: ``(T, N)`` float32, of that action when it was drawn.
@@ -45,6 +50,7 @@ class Buffer:
     """
 
     observation: Tensor
+    hidden: Tensor
     mask: Tensor
     action: Tensor
     log_prob: Tensor
@@ -55,11 +61,13 @@ class Buffer:
     reward: Tensor
 
     @classmethod
-    def allocate(cls, num_steps: int, num_games: int) -> Buffer:
-        """A buffer of T = ``num_steps`` and N = ``num_games``."""
+    def allocate(cls, num_steps: int, num_games: int, with_hidden: bool = False) -> Buffer:
+        """A buffer of T = ``num_steps`` and N = ``num_games``, with or without hidden cards."""
         shape = (num_steps, num_games)
+        hidden_size = HIDDEN_SIZE if with_hidden else 0
         return cls(
             observation=torch.zeros((*shape, OBSERVATION_SIZE), dtype=torch.uint8),
+            hidden=torch.zeros((*shape, hidden_size), dtype=torch.uint8),
             mask=torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool),
             action=torch.zeros(shape, dtype=torch.int64),
             log_prob=torch.zeros(shape),
@@ -96,6 +104,7 @@ def rollout(
     state: State,
     league: League,
     network: Network,
+    critic: Critic | None,
     buffer: Buffer,
     config: Config,
     deal_rng: np.random.Generator,
@@ -112,10 +121,18 @@ def rollout(
             seen = view(state)
             learner, opponents = league.to_move(state)
         with watch.measure("encode"):
-            observation, mask, suits = observe(seen if opponents is None else seen[learner])
+            own = seen if opponents is None else seen[learner]
+            observation, mask, suits = observe(own, config.live_outs)
+            rows = torch.from_numpy(learner)
+            if buffer.hidden.shape[2]:
+                hidden = hidden_cards(state, learner, suits)
+                buffer.hidden[t, rows] = hidden
         with watch.measure("inference"), torch.inference_mode():
             with matmul_precision(config.precision, device):
-                log_probs, value = network(observation.to(device), mask.to(device))
+                inputs = network.inputs(observation.to(device))
+                log_probs, value, _ = network.judge(inputs, mask.to(device))
+                if critic is not None:
+                    value = critic(inputs, hidden.to(device))
             uniform = torch.rand(len(value), generator=generator).to(device)
             action = sample(log_probs, uniform)
             log_prob = log_probs.gather(1, action[:, None]).squeeze(1)
@@ -127,7 +144,6 @@ def rollout(
             if opponents is not None:
                 league.act(seen, opponents, actions)
         with watch.measure("encode"):
-            rows = torch.from_numpy(learner)
             buffer.observation[t, rows] = observation
             buffer.mask[t, rows] = mask
             buffer.action[t, rows] = action.cpu()
@@ -200,6 +216,7 @@ class Minibatch(NamedTuple):
     """B decisions to learn from: `Buffer`'s fields, and for each its advantage and return."""
 
     observation: Tensor
+    hidden: Tensor
     mask: Tensor
     action: Tensor
     log_prob: Tensor
@@ -209,13 +226,15 @@ class Minibatch(NamedTuple):
 
 def update(
     network: Network,
+    critic: Critic | None,
     optimizer: torch.optim.Optimizer,
     buffer: Buffer,
     config: Config,
     ent_coef: float,
     generator: torch.Generator,
+    ranks: Ranks = ALONE,
 ) -> dict[str, float]:
-    """Learn from the buffer.
+    """Learn from the buffer, together with the other processes if there are any.
 
     Returns:
         The losses and diagnostics, averaged over the minibatches, by their usual names.
@@ -229,59 +248,88 @@ def update(
         buffer.value, buffer.seat, buffer.done, buffer.reward, config.gamma, config.gae_lambda
     )
     chosen = (buffer.learns & settled).flatten().nonzero().squeeze(1)
-    if len(chosen) < 2:
+    if ranks.least(len(chosen)) < 2:
         return {}  # a very short rollout of very few games can hold nothing to learn from
     target = (advantage + buffer.value).flatten()
     advantage = advantage.flatten()
-    spread = advantage[chosen].std().clamp(min=1e-8)
-    advantage = (advantage - advantage[chosen].mean()) / spread
+    mean, variance, decisions = _moments(advantage[chosen], ranks)
+    advantage = (advantage - mean) / max(variance**0.5, 1e-8)
 
-    flat = [x.flatten(0, 1) for x in (buffer.observation, buffer.mask, buffer.action)]
-    flat += [buffer.log_prob.flatten(), advantage, target]
+    flat = [x.flatten(0, 1) for x in (buffer.observation, buffer.hidden, buffer.mask)]
+    flat += [buffer.action.flatten(), buffer.log_prob.flatten(), advantage, target]
     network.train()
+    models: list[nn.Module] = [network] if critic is None else [network, critic]
     sums: dict[str, float] = {}
-    minibatches = max(1, len(chosen) // config.minibatch_size)
+    minibatches = max(1, decisions // (config.minibatch_size * ranks.size))
+    minibatches = min(minibatches, ranks.least(len(chosen)))
     for _ in range(config.update_epochs):
         order = chosen[torch.randperm(len(chosen), generator=generator)]
         for rows in order.tensor_split(minibatches):
             batch = Minibatch(*(x[rows].to(device) for x in flat))
-            losses = _losses(network, batch, config, ent_coef)
+            losses = _losses(network, critic, batch, config, ent_coef)
             optimizer.zero_grad(set_to_none=True)
             losses["loss"].backward()
-            norm = nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
-            if not (torch.isfinite(losses["loss"]) and torch.isfinite(norm)):
-                loss = float(losses["loss"].detach())
-                raise FloatingPointError(f"loss {loss}, gradient norm {float(norm)}")
+            found = torch.stack([x.detach() for x in losses.values()])
+            everything = [p for model in models for p in model.parameters()]
+            found = ranks.average(everything, len(rows), found)
+            norms = [
+                nn.utils.clip_grad_norm_(model.parameters(), config.max_grad_norm)
+                for model in models
+            ]
+            losses = dict(zip(losses, found.unbind(), strict=True))
+            if not (losses["loss"].isfinite() and torch.stack(norms).isfinite().all()):
+                raise FloatingPointError(
+                    f"loss {float(losses['loss'])}, gradient norm {float(max(norms))}"
+                )
             optimizer.step()
-            losses["grad_norm"] = norm
+            losses["grad_norm"] = norms[0]
             for name, x in losses.items():
-                sums[name] = sums.get(name, 0.0) + float(x.detach())
+                sums[name] = sums.get(name, 0.0) + float(x)
     means = {name: x / (minibatches * config.update_epochs) for name, x in sums.items()}
     wanted, value = target[chosen], buffer.value.flatten()[chosen]
     means["explained_variance"] = float(1 - (wanted - value).var() / wanted.var().clamp(min=1e-8))
     return means
 
 
+def _moments(numbers: Tensor, ranks: Ranks) -> tuple[float, float, int]:
+    """Mean, variance and count of the numbers of all processes."""
+    exact = numbers.double()
+    sums = torch.stack([exact.sum(), exact.square().sum(), torch.tensor(float(len(numbers)))])
+    total, squares, count = ranks.total(sums.double()).tolist()
+    mean = total / count
+    return mean, max(0.0, squares / count - mean**2) * count / (count - 1), int(count)
+
+
 def _losses(
-    network: Network, batch: Minibatch, config: Config, ent_coef: float
+    network: Network, critic: Critic | None, batch: Minibatch, config: Config, ent_coef: float
 ) -> dict[str, Tensor]:
-    """The clipped surrogate, the squared value error and the entropy of one minibatch."""
+    """The clipped surrogate, the squared value errors and the entropy of one minibatch."""
     with matmul_precision(config.precision, batch.mask.device):
-        log_probs, value = network(batch.observation, batch.mask)
+        inputs = network.inputs(batch.observation)
+        log_probs, value, belief = network.judge(inputs, batch.mask)
+        all_cards_value = None if critic is None else critic(inputs, batch.hidden)
     log_ratio = log_probs.gather(1, batch.action[:, None]).squeeze(1) - batch.log_prob
     ratio = log_ratio.exp()
     clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
     policy_loss = -torch.min(batch.advantage * ratio, batch.advantage * clipped).mean()
     value_loss = 0.5 * (value - batch.target).square().mean()
     entropy = masked_entropy(log_probs, batch.mask).mean()
-    return {
-        "loss": policy_loss + config.vf_coef * value_loss - ent_coef * entropy,
+    loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
+    losses = {
         "policy_loss": policy_loss,
         "value_loss": value_loss,
         "entropy": entropy,
         "approx_kl": (ratio - 1 - log_ratio).mean(),
         "clipfrac": ((ratio - 1).abs() > config.clip_coef).float().mean(),
     }
+    if all_cards_value is not None:
+        losses["critic_loss"] = 0.5 * (all_cards_value - batch.target).square().mean()
+        loss = loss + losses["critic_loss"]
+    if belief is not None:
+        held = opponent_hand(batch.hidden).float()
+        losses["belief_loss"] = nn.functional.binary_cross_entropy_with_logits(belief, held)
+        loss = loss + config.belief_coef * losses["belief_loss"]
+    return {"loss": loss, **losses}
 
 
 def masked_entropy(log_probs: Tensor, mask: Tensor) -> Tensor:

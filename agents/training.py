@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import torch
 
 from agents import checkpoint
 from agents.config import Config, ConfigError
+from agents.critic import Critic
+from agents.distributed import ALONE, Ranks
 from agents.league import League
 from agents.network import LearnedPolicy, Network, NetworkConfig
 from agents.ppo import Buffer, HandsPlayed, rollout, update
@@ -24,20 +27,27 @@ class Training:
     """Everything that a run needs to go on as if it had never stopped.
 
     Attributes:
-        decisions: decisions made so far, all players'; the schedules follow it.
+        critic: the value function that sees all cards; None where the network's own is used.
+        averaged: the network with averaged weights, which is what plays and is saved as the policy;
+            the network itself where nothing is averaged.
+        ranks: the processes that train together; each has its own games, all the same networks.
+        decisions: decisions made so far, all players' in all processes; the schedules follow it.
         seconds: time spent training, over all stretches of the run.
         best: the best evaluation so far, in points a hand.
     """
 
     config: Config
     network: Network
+    critic: Critic | None
+    averaged: Network
     optimizer: torch.optim.Optimizer
     league: League
     state: State
     buffer: Buffer
     deal_rng: np.random.Generator
     generator: torch.Generator
-    watch: Stopwatch
+    ranks: Ranks = ALONE
+    watch: Stopwatch = field(default_factory=Stopwatch)
     decisions: int = 0
     updates: int = 0
     next_snapshot: int = 0
@@ -45,28 +55,38 @@ class Training:
     best: float = float("-inf")
 
     @classmethod
-    def start(cls, config: Config) -> Training:
-        """A run at its beginning."""
+    def start(cls, config: Config, ranks: Ranks = ALONE) -> Training:
+        """A run at its beginning; with several processes, the part of one of them."""
         torch.set_num_threads(config.threads)
         device = usable_device(config.device)
-        deal_seed, league_seed, weight_seed, sample_seed = np.random.SeedSequence(
-            config.seed
-        ).generate_state(4, np.uint64)
+        words = np.random.SeedSequence(config.seed).generate_state(4, np.uint64)
+        weight_seed = int(words[2]) % 2**63
+        if ranks.rank > 0:
+            entropy = [config.seed, ranks.rank]
+            words = np.random.SeedSequence(entropy).generate_state(4, np.uint64)
+        deal_seed, league_seed, _, sample_seed = words
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(weight_seed) % 2**63)
-            network = Network(NetworkConfig(config.hidden_size, config.hidden_layers)).to(device)
+            torch.manual_seed(weight_seed)
+            network = Network(network_config(config)).to(device)
+            critic = None
+            if config.critic == "all_cards":
+                critic = Critic(config.critic_hidden_size, config.hidden_layers).to(device)
+        averaged = copy.deepcopy(network) if config.average_decay else network
+        parameters = [*network.parameters(), *(critic.parameters() if critic is not None else [])]
         deal_rng = np.random.default_rng(deal_seed)
-        generator = torch.Generator().manual_seed(int(sample_seed) % 2**63)
+        with_hidden = critic is not None or config.belief_coef > 0
         return cls(
             config=config,
             network=network,
-            optimizer=torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5),
+            critic=critic,
+            averaged=averaged,
+            optimizer=torch.optim.Adam(parameters, lr=config.learning_rate, eps=1e-5),
             league=League(config, np.random.default_rng(league_seed)),
             state=engine.deal(deal_rng, config.num_games, Rules.preset(config.rules)),
-            buffer=Buffer.allocate(config.num_steps, config.num_games),
+            buffer=Buffer.allocate(config.num_steps, config.num_games, with_hidden),
             deal_rng=deal_rng,
-            generator=generator,
-            watch=Stopwatch(),
+            generator=torch.Generator().manual_seed(int(sample_seed) % 2**63),
+            ranks=ranks,
             next_snapshot=config.snapshot_every,
         )
 
@@ -87,6 +107,7 @@ class Training:
             self.state,
             self.league,
             self.network,
+            self.critic,
             self.buffer,
             config,
             self.deal_rng,
@@ -95,9 +116,17 @@ class Training:
         )
         with self.watch.measure("learning"):
             losses = update(
-                self.network, self.optimizer, self.buffer, config, ent_coef, self.generator
+                self.network,
+                self.critic,
+                self.optimizer,
+                self.buffer,
+                config,
+                ent_coef,
+                self.generator,
+                self.ranks,
             )
-        self.decisions += config.num_games * config.num_steps
+            self._average()
+        self.decisions += config.num_games * config.num_steps * self.ranks.size
         self.updates += 1
         if self.decisions >= self.next_snapshot:
             self.league.add_snapshot(self.network)
@@ -109,31 +138,46 @@ class Training:
             "charts/ent_coef": ent_coef,
         }
 
+    def _average(self) -> None:
+        """Move the averaged weights towards the network's; the first updates count in full."""
+        if self.averaged is self.network:
+            return
+        decay = min(self.config.average_decay, self.updates / (self.updates + 10))
+        with torch.no_grad():
+            for mean, now in zip(
+                self.averaged.parameters(), self.network.parameters(), strict=True
+            ):
+                mean.lerp_(now, 1 - decay)
+
     def policy(self) -> LearnedPolicy:
-        """The network as it stands, playing argmax."""
-        return LearnedPolicy(self.network, precision=self.config.precision)
+        """The policy of this moment, playing argmax."""
+        return LearnedPolicy(self.averaged, precision=self.config.precision)
 
     def pack_policy(self) -> dict[str, Any]:
         """The policy of this moment, and the configuration that it comes from."""
         return {
-            **checkpoint.pack_policy(self.network, self.config.precision),
+            **checkpoint.pack_policy(self.averaged, self.config.precision),
             "config": {
                 k: list(v) if isinstance(v, tuple) else v for k, v in vars(self.config).items()
             },
         }
 
     def pack(self) -> dict[str, Any]:
-        """The checkpoint of this moment: the policy, and all that training goes on from."""
-        return {
+        """The checkpoint of this moment: the policy, and all that training goes on from.
+
+        Of several processes each has to call it; the one that leads gets the whole.
+        """
+        return self._pack(self.ranks.gather(self._pack_rank()))
+
+    def pack_alone(self) -> dict[str, Any]:
+        """The same without asking the other processes for their part."""
+        return self._pack([self._pack_rank()])
+
+    def _pack(self, of_ranks: list[dict[str, Any]]) -> dict[str, Any]:
+        content = {
             **self.pack_policy(),
             "optimizer": self.optimizer.state_dict(),
-            "league": self.league.state_dict(),
-            "state": checkpoint.pack_state(self.state),
-            "random": {
-                "deal": checkpoint.pack_rng(self.deal_rng),
-                "league": checkpoint.pack_rng(self.league.rng),
-                "sample": self.generator.get_state(),
-            },
+            "ranks": of_ranks,
             "counters": {
                 "decisions": self.decisions,
                 "updates": self.updates,
@@ -142,24 +186,68 @@ class Training:
                 "best": self.best,
             },
         }
+        if self.averaged is not self.network:
+            content["learning_network"] = self.network.state_dict()
+        if self.critic is not None:
+            content["critic"] = self.critic.state_dict()
+        return content
+
+    def _pack_rank(self) -> dict[str, Any]:
+        """What is this process's own."""
+        return {
+            "league": self.league.state_dict(),
+            "state": checkpoint.pack_state(self.state),
+            "random": {
+                "deal": checkpoint.pack_rng(self.deal_rng),
+                "league": checkpoint.pack_rng(self.league.rng),
+                "sample": self.generator.get_state(),
+            },
+        }
 
     @classmethod
-    def unpack(cls, saved: dict[str, Any], config: Config) -> Training:
-        """The run that `pack` packed, to go on under ``config``."""
-        training = cls.start(config)
+    def unpack(cls, saved: dict[str, Any], config: Config, ranks: Ranks = ALONE) -> Training:
+        """The run that `pack` packed, to go on under ``config``.
+
+        Raises:
+            CheckpointError: if the content does not fit, or another number of processes made it.
+        """
+        training = cls.start(config, ranks)
         try:
-            training.network.load_state_dict(saved["network"])
+            if len(saved["ranks"]) != ranks.size:
+                raise checkpoint.CheckpointError(
+                    f"{len(saved['ranks'])} processes trained it and go on with it, not "
+                    f"{ranks.size}: torchrun --nproc-per-node {len(saved['ranks'])} train.py ..."
+                )
+            training.averaged.load_state_dict(saved["network"])
+            if training.averaged is not training.network:
+                training.network.load_state_dict(saved["learning_network"])
+            if training.critic is not None:
+                training.critic.load_state_dict(saved["critic"])
             training.optimizer.load_state_dict(saved["optimizer"])
-            training.league.load_state_dict(saved["league"], training.network)
-            training.league.rng = checkpoint.unpack_rng(saved["random"]["league"])
-            training.state = checkpoint.unpack_state(saved["state"])
-            training.deal_rng = checkpoint.unpack_rng(saved["random"]["deal"])
-            training.generator.set_state(saved["random"]["sample"])
+            own = saved["ranks"][ranks.rank]
+            training.league.load_state_dict(own["league"], training.network)
+            training.league.rng = checkpoint.unpack_rng(own["random"]["league"])
+            training.state = checkpoint.unpack_state(own["state"])
+            training.deal_rng = checkpoint.unpack_rng(own["random"]["deal"])
+            training.generator.set_state(own["random"]["sample"])
             for name, value in saved["counters"].items():
                 setattr(training, name, value)
+        except checkpoint.CheckpointError:
+            raise
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise checkpoint.CheckpointError(f"no training run to go on with: {error}") from None
         return training
+
+
+def network_config(config: Config) -> NetworkConfig:
+    """The shape of the network that a configuration asks for."""
+    return NetworkConfig(
+        hidden_size=config.hidden_size,
+        hidden_layers=config.hidden_layers,
+        live_outs=config.live_outs,
+        contextual_rule=config.contextual_rule,
+        belief=config.belief_coef > 0,
+    )
 
 
 def usable_device(name: str) -> torch.device:

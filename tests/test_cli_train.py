@@ -17,7 +17,7 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from agents import checkpoint, cli_train, ppo
+from agents import checkpoint, cli_train, ppo, run
 from agents.config import Config, load
 from agents.training import Training
 from tests.test_config import another
@@ -251,7 +251,7 @@ def test_stopping_at_the_end_is_ending(tmp_path, capsys):
 
 def test_a_time_budget_stops_and_does_not_bend_the_schedules(tmp_path, whole, monkeypatch):
     clock = iter(range(1000))
-    monkeypatch.setattr(cli_train.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(run.time, "monotonic", lambda: next(clock))
     path = tmp_path / "run"
     assert start(path, "--time_budget", 3, **EVALUATED) == 0
     reached = checkpoint.load(path / "latest.pt")["counters"]["decisions"]

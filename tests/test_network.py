@@ -7,36 +7,13 @@ import pytest
 import scipy.stats
 import torch
 
-from agents.network import (
-    NUM_INPUTS,
-    NUM_PLANES,
-    LearnedPolicy,
-    Network,
-    NetworkConfig,
-    features,
-    matmul_precision,
-    observe,
-    sample,
-)
-from ginenv import engine, opponents
-from ginenv.rules import Phase, Rules
-from ginenv.view import NOT_HELD, view
+from agents.inputs import NUM_PLANES, features, observe
+from agents.network import LearnedPolicy, Network, NetworkConfig, matmul_precision, sample
+from ginenv.rules import Phase
+from tests.positions import positions
 
 CPU = torch.device("cpu")
 PRECISIONS = ["float32", "bfloat16"]
-
-
-def positions(num_games=256, seed=0, rules="standard"):
-    """Views from all stages of hands."""
-    rng = np.random.default_rng(seed)
-    state = engine.deal(rng, num_games, Rules.preset(rules))
-    stops = rng.integers(60, size=num_games)
-    players = [opponents.resolve(name) for name in ("patient", "random")]
-    for step in range(60):
-        actions = players[step % 2](view(state), rng)
-        ended = engine.step(state, np.where(step < stops, actions, -1)).hand_over
-        engine.redeal(state, ended, rng)
-    return view(state)
 
 
 def network(scale=0.3, seed=0, hidden_size=24):
@@ -205,34 +182,6 @@ def test_no_decision_at_all():
         assert LearnedPolicy(network(), sampled)(nothing, np.random.default_rng(0)).shape == (0,)
 
 
-# Inputs
-
-
-@pytest.mark.parametrize("rules", ["standard", "oklahoma", "straight"])
-def test_the_inputs_are_small_and_finite(rules):
-    observation, _, _ = observe(positions(rules=rules))
-    inputs = features(observation)
-    assert inputs.shape == (len(observation), NUM_INPUTS)
-    assert torch.isfinite(inputs).all()
-    assert inputs.min() >= 0 and inputs.max() <= 3
-
-
-def test_the_deadwood_planes_say_what_each_discard_leaves():
-    seen = positions()
-    observation, mask, suits = observe(seen)
-    planes = features(observation)[:, : NUM_PLANES * 52].view(-1, NUM_PLANES, 52)
-    scaled, above_least, allows_knock = planes[:, -3:].unbind(1)
-    real = torch.as_tensor(13 * suits[:, :, None] + np.arange(13)).reshape(-1, 52)
-    after = torch.as_tensor(seen.deadwood_after.astype(np.float32)).gather(1, real)
-    held = after != NOT_HELD
-    assert torch.allclose(scaled, after / 50 * held)
-    least = after.min(dim=1, keepdim=True).values
-    assert torch.allclose(above_least, (after - least) / 20 * held)
-    assert torch.equal(allows_knock.bool(), after <= 10)
-    discarding = mask[:, :52].any(dim=1)
-    assert torch.equal(allows_knock[discarding].bool(), mask[discarding][:, 52:104])
-
-
 def test_the_rule_for_each_card_bears_on_that_card_alone():
     """One weight for the plane of deadwood left: every card's two logits move by its own plane."""
     observation, mask, _ = observe(positions())
@@ -240,11 +189,11 @@ def test_the_rule_for_each_card_bears_on_that_card_alone():
     everything = torch.ones_like(mask)
     before, _ = outputs(net, observation, everything)
     with torch.no_grad():
-        net.card_rule[-3, 0] += 2.0
-        net.card_rule[-3, 1] -= 1.0
+        net.card_rule[-5, 0] += 2.0
+        net.card_rule[-5, 1] -= 1.0
     after, _ = outputs(net, observation, everything)
     moved = (after - before) - (after - before)[:, 107:]  # the last action has no card
-    plane = features(observation)[:, (NUM_PLANES - 3) * 52 : (NUM_PLANES - 2) * 52]
+    plane = features(observation)[:, (NUM_PLANES - 5) * 52 : (NUM_PLANES - 4) * 52]
     assert torch.allclose(moved[:, :52], 2 * plane, atol=1e-4)
     assert torch.allclose(moved[:, 52:104], -plane, atol=1e-4)
     assert torch.allclose(moved[:, 104:], torch.zeros(()), atol=1e-4)

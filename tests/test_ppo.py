@@ -10,8 +10,10 @@ import torch
 
 from agents import ppo
 from agents.config import Config
+from agents.critic import hidden_cards
+from agents.inputs import observe
 from agents.league import LEARNER
-from agents.network import Network, NetworkConfig, matmul_precision, observe
+from agents.network import Network, NetworkConfig, matmul_precision
 from agents.ppo import Buffer, gae, masked_entropy, update
 from agents.symmetry import restore
 from agents.training import Training
@@ -196,7 +198,7 @@ def started(**changes):
     """A run whose network can play already: it throws what leaves least, and knocks at once."""
     training = Training.start(tiny(**changes))
     with torch.no_grad():
-        training.network.card_rule[-3] = -30  # the plane of deadwood left, over 50
+        training.network.card_rule[-5] = -30  # the plane of deadwood left, over 50
         training.network.policy.bias[52:104] = 3
         training.network.policy.bias[104] = 1  # rather the stock than the pile
     training.league.add_snapshot(training.network)
@@ -209,6 +211,7 @@ def play(training):
         training.state,
         training.league,
         training.network,
+        training.critic,
         training.buffer,
         training.config,
         training.deal_rng,
@@ -234,14 +237,18 @@ class Witness:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5])
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_every_row_of_the_buffer_is_what_was_played(monkeypatch, share, precision):
+@pytest.mark.parametrize(
+    ("precision", "critic"),
+    [("float32", "all_cards"), ("bfloat16", "all_cards"), ("float32", "own_view")],
+)
+def test_every_row_of_the_buffer_is_what_was_played(monkeypatch, share, precision, critic):
     training = started(
         num_games=24,
         num_steps=40,
         opponent_share=share,
         past_self_share=share,
         precision=precision,
+        critic=critic,
         points_scale=20.0,
     )
     play(training)  # so that hands are in all stages, and the buffer holds old rows
@@ -265,6 +272,11 @@ def test_every_row_of_the_buffer_is_what_was_played(monkeypatch, share, precisio
             log_probs, value = training.network(observation, mask)
         log_prob = log_probs.gather(1, chosen[:, None]).squeeze(1)
         assert torch.allclose(buffer.log_prob[t, learns], log_prob, atol=1e-5)
+        if critic == "all_cards":
+            hidden = hidden_cards(state, np.flatnonzero(learns), suits)
+            assert torch.equal(buffer.hidden[t, learns], hidden)
+            with torch.inference_mode(), matmul_precision(precision, CPU):
+                value = training.critic(training.network.inputs(observation), hidden)
         assert torch.allclose(buffer.value[t, learns], value, atol=1e-5)
     assert buffer.done.sum() > 5 and buffer.reward.any()
     assert bool(share) == (not buffer.learns.all())
@@ -310,6 +322,7 @@ def update_once(training, **changes):
     config = Config(**{**vars(training.config), **changes})
     return update(
         training.network,
+        training.critic,
         training.optimizer,
         training.buffer,
         config,
@@ -365,11 +378,14 @@ def test_every_settled_decision_of_the_learner_is_seen_once_an_epoch_and_no_othe
     _, settled = gae(buffer.value, buffer.seat, buffer.done, buffer.reward, 1.0, 0.95)
     seen = []
 
-    def note(module, inputs):
-        first, second = inputs[0][:, :2].long().unbind(1)
-        seen.append((first + 256 * second).tolist())
+    inputs = training.network.inputs
 
-    training.network.register_forward_pre_hook(note)
+    def note(observation):
+        first, second = observation[:, :2].long().unbind(1)
+        seen.append((first + 256 * second).tolist())
+        return inputs(observation)
+
+    training.network.inputs = note
     update_once(training, update_epochs=epochs)
     wanted = number[buffer.learns & settled].tolist()
     per_epoch = len(seen) // epochs
@@ -390,6 +406,7 @@ def test_opponents_decisions_teach_nothing():
     buffer, others = poisoned.buffer, ~poisoned.buffer.learns
     assert 100 < others.sum() < 900
     buffer.observation[others] = 99
+    buffer.hidden[others] = 99
     buffer.mask[others] = True
     buffer.action[others] = 107
     buffer.log_prob[others] = torch.nan
@@ -511,7 +528,7 @@ class Toy:
             buffer.value[:] = value[:, None]
             gained = self.points(buffer.action)
             buffer.reward[2, :, 0], buffer.reward[2, :, 1] = gained, -gained
-            update(self.network, self.optimizer, buffer, self.config, 0.0, self.generator)
+            update(self.network, None, self.optimizer, buffer, self.config, 0.0, self.generator)
         return self.probabilities()
 
 
