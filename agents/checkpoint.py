@@ -27,14 +27,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.network import OBSERVATION, OBSERVATION_SIZE, LearnedPolicy, Network, NetworkConfig
+from agents.inputs import OBSERVATION, OBSERVATION_SIZE
+from agents.network import LearnedPolicy, Network, NetworkConfig
 from ginenv import archive, soundness
 from ginenv.archive import ArchiveError
 from ginenv.rules import Rules
 from ginenv.state import FIELDS, State
 
 FORMAT = "ginenv checkpoint"
-VERSION = 1  # rises when the content changes its meaning
+VERSION = 2  # rises when the content changes its meaning
 SUFFIX = ".pt"
 PRECISIONS = ("float32", "bfloat16")
 
