@@ -139,12 +139,6 @@ def lane_sum(table: npt.NDArray[np.uint16], bitboards: BitboardArray) -> Bitboar
     return found.reshape(np.shape(bitboards))
 
 
-def lane_map(table: npt.NDArray[np.uint16], bitboards: BitboardArray) -> BitboardArray:
-    """Replace each suit by its entry in a table of 8,192 lanes: ``(...)`` to ``(...)``."""
-    lanes = np.ascontiguousarray(bitboards).view(LANES)
-    return table.take(lanes, mode="clip").view(BITBOARD).reshape(np.shape(bitboards))
-
-
 def pack_bits(fields: Sequence[tuple[BitboardArray, int]]) -> npt.NDArray[np.uint8]:
     """Write bit fields one after another and spread them, a byte a bit.
 

@@ -52,6 +52,19 @@ def test_pack_and_parse_agree_on_random_hands():
         assert board == cards.parse(brute.show(hand)) == np.uint64(brute.bitboard(hand))
 
 
+@pytest.mark.parametrize("num_rows", [0, 1, 7, 1000])
+def test_planes_have_a_one_for_each_card_of_each_set(num_rows):
+    rng = np.random.default_rng(0)
+    members = rng.random((2, num_rows, 52)) < 0.2
+    boards = [
+        np.array([brute.bitboard(np.flatnonzero(row)) for row in rows], dtype=np.uint64)
+        for rows in members
+    ]
+    found = cards.planes(*boards)
+    assert found.dtype == np.uint8
+    assert np.array_equal(found, np.concatenate(members, axis=1))
+
+
 @pytest.mark.parametrize("text", ["1s", "10s", "5x", "5", "s5", "5s,6s", "5S"])
 def test_parse_says_which_word_is_no_card_and_what_one_looks_like(text):
     with pytest.raises(ValueError) as error:

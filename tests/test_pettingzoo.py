@@ -51,6 +51,25 @@ def test_seed(episode):
     seed_test(lambda: gin_rummy_v0.env(episode=episode), num_cycles=200)
 
 
+def test_a_match_shows_the_end_of_each_hand_before_the_next_deal(capsys):
+    env = gin_rummy_v0.env(
+        episode="match", rules=Rules(max_turns=2, target_score=None), render_mode="human"
+    )
+    env.reset(seed=0)
+    shown = ""
+    while "settlement" not in env.infos["player_0"]:
+        capsys.readouterr()
+        env.step(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[-1]))
+        shown = capsys.readouterr().out
+    assert shown.index("the hand is void") < shown.index("takes the upcard or passes")
+
+
+def test_nothing_is_drawn_unless_it_was_asked_for():
+    env = gin_rummy_v0.raw_env()
+    env.reset(seed=0)
+    assert env.render() is None
+
+
 def test_registered():
     if not hasattr(pettingzoo, "make"):
         pytest.skip("PettingZoo has a registry from 1.27 on")

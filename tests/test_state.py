@@ -85,10 +85,10 @@ def test_a_row_plays_on_alone_as_it_does_in_the_batch():
             break
 
 
-def test_rows_are_taken_and_written_back():
+@pytest.mark.parametrize("rows", [np.array([2, 9, 30]), 9])
+def test_rows_are_taken_and_written_back(rows):
     state = midway()
     before = state.copy()
-    rows = np.array([2, 9, 30])
     part = state[rows]
     advance(part, np.random.default_rng(4))
     state[rows] = part

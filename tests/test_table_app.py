@@ -329,6 +329,7 @@ def test_leaving_in_the_middle_of_a_move(tmp_path, key):
 
 
 def test_what_is_wrong_with_a_command_line(capsys):
+    pytest.importorskip("torch")  # which reads checkpoints
     for arguments, message in (
         (["--level", "hrad"], "unknown level 'hrad', did you mean 'hard'?"),
         (["--level", "nowhere.pt"], "there is no checkpoint nowhere.pt"),

@@ -266,6 +266,10 @@ def test_levels_by_name():
     assert level(" Hard ").name == "Hard"
     with pytest.raises(ValueError, match=r"unknown level 'hrad', did you mean 'hard'\?"):
         level("hrad")
+
+
+def test_a_level_that_is_no_file():
+    pytest.importorskip("torch")
     with pytest.raises(ValueError, match="there is no checkpoint"):
         level("nowhere.pt")
 
