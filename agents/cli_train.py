@@ -104,7 +104,7 @@ def _together(ranks: Ranks, prepare: Callable[[], Prepared]) -> Prepared:
     failure: Exception | None = None
     try:
         prepared = prepare()
-    except (ConfigError, CheckpointError, OSError) as error:
+    except (ValueError, OSError) as error:
         failure = error
     if ranks.any(failure is not None):
         raise failure or ConfigError("another process could not start")
@@ -139,8 +139,9 @@ def check_usable(config: Config) -> None:
         ValueError: if nobody knows an opponent; names the nearest.
     """
     usable_device(config.device)
-    for name in (*config.opponents, *config.eval_opponents):
-        players.player(name)
+    for name in (*config.opponents, *config.eval_opponents, config.imitate):
+        if name:
+            players.player(name)
 
 
 def _run_of(place: Path) -> Path:

@@ -47,7 +47,9 @@ class Config:
     # The network
     hidden_size: int = 256
     hidden_layers: int = 2
+    init: str = ""  # a policy whose weights to begin with: a name, a checkpoint or a run
     live_outs: bool = True  # show it what each card may still meld with
+    canonical_suits: bool = True  # show it the suits in the order of the own holding
     contextual_rule: bool = True  # let the position shift the rule for each card
     belief_coef: float = 0.0  # weight of guessing the opponent's hand; 0: without that head
     average_decay: float = 0.0  # play averaged weights: what an update leaves of them; 0: the last
@@ -68,6 +70,10 @@ class Config:
     gae_lambda: float = 0.95
     max_grad_norm: float = 0.5
     points_scale: float = 50.0  # points a unit of reward
+
+    # A warm start: at first the learner watches a player in all seats and imitates it
+    imitate: str = ""  # whom; empty: nobody
+    imitate_decisions: int = 0
 
     # Evaluation and checkpoints, in decisions between them
     eval_every: int = 2_000_000
@@ -93,6 +99,8 @@ class Config:
             raise ConfigError("opponent_share needs opponents: name some, or set it to 0")
         if self.opponent_share + self.past_self_share > 1:
             raise ConfigError("opponent_share and past_self_share must add up to at most 1")
+        if self.imitate_decisions and not self.imitate:
+            raise ConfigError("imitate_decisions needs imitate: name a player, or set it to 0")
         rollout = self.num_games * self.num_steps
         if self.minibatch_size > rollout:
             raise ConfigError(
@@ -116,6 +124,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "num_steps": (2, 100_000),
     "update_epochs": (1, 1000),
     "minibatch_size": (1, 1e9),
+    "imitate_decisions": (0, 1e13),
     "learning_rate": (0, 10),
     "final_learning_rate": (0, 10),
     "ent_coef": (0, 100),

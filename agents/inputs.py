@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from agents import features as worked_out
-from agents.symmetry import canonical
+from agents.symmetry import as_dealt, canonical
 from ginenv import cards
 from ginenv.cards import NUM_CARDS
 from ginenv.rules import Phase
@@ -38,18 +38,21 @@ _CHANCE_UNIT = 80.0  # bytes to one expected meld; three and more are one value
 _NEAR_GIN = 10  # gin is a draw away with at most so much deadwood: one loose card is worth 10
 
 
-def observe(view: View, live_outs: bool = True) -> tuple[Tensor, Tensor, npt.NDArray[np.intp]]:
+def observe(
+    view: View, live_outs: bool = True, canonical_suits: bool = True
+) -> tuple[Tensor, Tensor, npt.NDArray[np.intp]]:
     """What the network sees of B positions.
 
     Args:
         view: B positions.
         live_outs: whether to work out live outs; zeros stand there otherwise.
+        canonical_suits: whether to order the suits by the own holding.
 
     Returns:
         ``(B, 738)`` uint8, the observation; ``(B, 108)`` bool, the legal actions, both with the
-        suits in canonical order; ``(B, 4)`` intp, the real suit that stands at each place.
+        suits in that order; ``(B, 4)`` intp, the real suit that stands at each place.
     """
-    reordered, suits = canonical(view)
+    reordered, suits = canonical(view) if canonical_suits else as_dealt(view)
     observation = np.empty((len(view), OBSERVATION_SIZE), dtype=np.uint8)
     encode(reordered, "full", out=observation[:, :_BASE])
     if live_outs:

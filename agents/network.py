@@ -31,6 +31,7 @@ class NetworkConfig:
         hidden_size: units of each layer.
         hidden_layers: how many.
         live_outs: whether it is shown live outs, see `inputs.observe`.
+        canonical_suits: whether it is shown the suits in the order of the own holding.
         contextual_rule: whether the rule for each card depends on the position.
         belief: whether it also guesses the opponent's hand.
     """
@@ -38,6 +39,7 @@ class NetworkConfig:
     hidden_size: int = 256
     hidden_layers: int = 2
     live_outs: bool = True
+    canonical_suits: bool = True
     contextual_rule: bool = True
     belief: bool = False
 
@@ -90,6 +92,10 @@ class Network(nn.Module):
         """
         said = self.judge(self.inputs(observation), mask)
         return said.log_probs, said.value
+
+    def observe(self, view: View) -> tuple[Tensor, Tensor, npt.NDArray[np.intp]]:
+        """What it is shown of B positions, their legal actions and suits: see `inputs.observe`."""
+        return observe(view, self.config.live_outs, self.config.canonical_suits)
 
     def inputs(self, observation: Tensor) -> Tensor:
         """The observation as numbers, in the precision of the matrix products."""
@@ -144,7 +150,14 @@ def sample(log_probs: Tensor, uniform: Tensor) -> Tensor:
     total = cumulative[:, -1:]
     below_total = torch.nextafter(total, torch.zeros_like(total))
     drawn = torch.minimum(uniform[:, None] * total, below_total)
-    return (cumulative <= drawn).sum(dim=1)
+    chosen = (cumulative <= drawn).sum(dim=1)
+    if log_probs.device.type == "cpu":
+        return chosen
+    # A sum made in parallel may shrink from one place to the next by a rounding, and an action of
+    # probability zero then has a stretch after all.
+    chosen = chosen.clamp(max=log_probs.shape[1] - 1)
+    possible = log_probs.gather(1, chosen[:, None]).squeeze(1).isfinite()
+    return torch.where(possible, chosen, log_probs.argmax(dim=1))
 
 
 class LearnedPolicy:
@@ -172,7 +185,7 @@ class LearnedPolicy:
 
     def __call__(self, view: View, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """The actions, ``(N,)`` int64."""
-        observation, mask, suits = observe(view, self.network.config.live_outs)
+        observation, mask, suits = self.network.observe(view)
         log_probs, _ = self._forward(observation, mask)
         if self.sampled:
             uniform = torch.from_numpy(rng.random(len(log_probs), dtype=np.float32))
@@ -187,7 +200,7 @@ class LearnedPolicy:
         Returns:
             ``(N, 108)`` float32; ``(N,)`` float32, expected points in units of ``points_scale``.
         """
-        observation, mask, suits = observe(view, self.network.config.live_outs)
+        observation, mask, suits = self.network.observe(view)
         log_probs, value = self._forward(observation, mask)
         actions = np.arange(NUM_ACTIONS)
         probabilities = np.empty(tuple(log_probs.shape), dtype=np.float32)

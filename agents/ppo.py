@@ -20,12 +20,13 @@ from torch import Tensor, nn
 from agents.config import Config
 from agents.critic import HIDDEN_SIZE, Critic, hidden_cards, opponent_hand
 from agents.distributed import ALONE, Ranks
-from agents.inputs import OBSERVATION_SIZE, observe
+from agents.inputs import OBSERVATION_SIZE
 from agents.league import League
 from agents.network import Network, matmul_precision, sample
-from agents.symmetry import restore
+from agents.symmetry import reorder, restore
 from agents.timing import Stopwatch
 from ginenv import engine
+from ginenv.opponents import Policy
 from ginenv.rules import NUM_ACTIONS
 from ginenv.state import State
 from ginenv.view import view
@@ -110,8 +111,12 @@ def rollout(
     deal_rng: np.random.Generator,
     generator: torch.Generator,
     watch: Stopwatch,
+    teacher: Policy | None = None,
 ) -> HandsPlayed:
-    """Play T decisions of every game and fill the buffer; hands that end are dealt anew."""
+    """Play T decisions of every game and fill the buffer; hands that end are dealt anew.
+
+    With a teacher the learner's decisions are his.
+    """
     played = HandsPlayed()
     device = network.card_rule.device
     network.eval()
@@ -122,7 +127,7 @@ def rollout(
             learner, opponents = league.to_move(state)
         with watch.measure("encode"):
             own = seen if opponents is None else seen[learner]
-            observation, mask, suits = observe(own, config.live_outs)
+            observation, mask, suits = network.observe(own)
             rows = torch.from_numpy(learner)
             if buffer.hidden.shape[2]:
                 hidden = hidden_cards(state, learner, suits)
@@ -135,6 +140,9 @@ def rollout(
                     value = critic(inputs, hidden.to(device))
             uniform = torch.rand(len(value), generator=generator).to(device)
             action = sample(log_probs, uniform)
+            if teacher is not None:
+                taught = reorder(teacher(own, league.rng), suits)
+                action = torch.from_numpy(taught).to(device)
             log_prob = log_probs.gather(1, action[:, None]).squeeze(1)
             if not log_prob.isfinite().all():
                 raise FloatingPointError("the network's output is not finite")
@@ -233,8 +241,11 @@ def update(
     ent_coef: float,
     generator: torch.Generator,
     ranks: Ranks = ALONE,
+    imitate: bool = False,
 ) -> dict[str, float]:
     """Learn from the buffer, together with the other processes if there are any.
+
+    To imitate is to make the buffer's actions likely, whatever came of them.
 
     Returns:
         The losses and diagnostics, averaged over the minibatches, by their usual names.
@@ -266,7 +277,7 @@ def update(
         order = chosen[torch.randperm(len(chosen), generator=generator)]
         for rows in order.tensor_split(minibatches):
             batch = Minibatch(*(x[rows].to(device) for x in flat))
-            losses = _losses(network, critic, batch, config, ent_coef)
+            losses = _losses(network, critic, batch, config, ent_coef, imitate)
             optimizer.zero_grad(set_to_none=True)
             losses["loss"].backward()
             found = torch.stack([x.detach() for x in losses.values()])
@@ -301,7 +312,12 @@ def _moments(numbers: Tensor, ranks: Ranks) -> tuple[float, float, int]:
 
 
 def _losses(
-    network: Network, critic: Critic | None, batch: Minibatch, config: Config, ent_coef: float
+    network: Network,
+    critic: Critic | None,
+    batch: Minibatch,
+    config: Config,
+    ent_coef: float,
+    imitate: bool,
 ) -> dict[str, Tensor]:
     """The clipped surrogate, the squared value errors and the entropy of one minibatch."""
     with matmul_precision(config.precision, batch.mask.device):
@@ -312,6 +328,8 @@ def _losses(
     ratio = log_ratio.exp()
     clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
     policy_loss = -torch.min(batch.advantage * ratio, batch.advantage * clipped).mean()
+    if imitate:
+        policy_loss = -(log_ratio + batch.log_prob).mean()
     value_loss = 0.5 * (value - batch.target).square().mean()
     entropy = masked_entropy(log_probs, batch.mask).mean()
     loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy

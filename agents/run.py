@@ -20,6 +20,7 @@ from agents.distributed import Ranks
 from agents.evaluation import Comparison, Plan, figures, measure
 from agents.network import LearnedPolicy
 from agents.run_log import MetricLog, RunDirectory
+from agents.showcase import showcase
 from agents.training import Training
 from agents.training_display import TrainingDisplay
 from ginenv.opponents import Policy
@@ -143,6 +144,8 @@ class Run:
             metrics[f"eval/half_width/{name}"] = found[name].half_width
             if self.display is not None:
                 self.display.points[name] = found[name].mean, found[name].half_width
+        if self.log is not None:
+            metrics.update(self._show(self.log, names[-1]))
         mean = sum(found[name].mean for name in names) / len(names)
         metrics["eval/points_per_hand/mean"] = mean
         metrics["time/evaluation_seconds"] = time.perf_counter() - start
@@ -150,6 +153,15 @@ class Run:
             self.training.best = mean
             self._save(None if self.directory is None else self.directory.best)
         return metrics
+
+    def _show(self, log: MetricLog, opponent: str) -> dict[str, float]:
+        """Put a hand and the knocks against an opponent into TensorBoard; returns the figures."""
+        shown = showcase(
+            self.training.policy(), opponent, Rules.preset(self.config.rules), EVAL_SEED
+        )
+        log.text(f"play/hand/{opponent}", shown.hand, self.training.decisions)
+        log.figure(f"play/knock_rates/{opponent}", shown.knock_rates, self.training.decisions)
+        return shown.metrics
 
     def _checkpoint(self) -> None:
         if self.directory is None:

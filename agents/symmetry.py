@@ -65,6 +65,16 @@ def restore(actions: npt.NDArray[np.integer], suits: npt.NDArray[np.intp]) -> np
     return np.where(actions < DRAW_STOCK, actions - card + real, actions).astype(np.int64)
 
 
+def reorder(actions: npt.NDArray[np.integer], suits: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+    """Actions of the real positions as actions in reordered ones: undoes `restore`."""
+    return restore(actions, np.argsort(suits, axis=1))
+
+
+def as_dealt(view: View) -> tuple[View, npt.NDArray[np.intp]]:
+    """The same positions with their suits as they are: what `canonical` is compared with."""
+    return view, np.broadcast_to(np.arange(4), (len(view), 4))
+
+
 def _renamed(card: npt.NDArray[np.int8], places: npt.NDArray[np.intp]) -> npt.NDArray[np.int8]:
     rows = np.arange(len(card))
     renamed = 13 * places[rows, card // 13] + card % 13

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,7 @@ from agents.league import League
 from agents.network import LearnedPolicy, Network, NetworkConfig
 from agents.ppo import Buffer, HandsPlayed, rollout, update
 from agents.timing import Stopwatch
-from ginenv import engine
+from ginenv import engine, opponents
 from ginenv.rules import Result, Rules
 from ginenv.state import State
 
@@ -68,6 +69,8 @@ class Training:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(weight_seed)
             network = Network(network_config(config)).to(device)
+            if config.init:
+                _begin_with(network, config.init)
             critic = None
             if config.critic == "all_cards":
                 critic = Critic(config.critic_hidden_size, config.hidden_layers).to(device)
@@ -103,6 +106,7 @@ class Training:
         ent_coef = _between(config.ent_coef, config.final_ent_coef, gone)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
+        imitating = self.decisions < config.imitate_decisions
         played = rollout(
             self.state,
             self.league,
@@ -113,6 +117,7 @@ class Training:
             self.deal_rng,
             self.generator,
             self.watch,
+            opponents.resolve(config.imitate) if imitating else None,
         )
         with self.watch.measure("learning"):
             losses = update(
@@ -124,6 +129,7 @@ class Training:
                 ent_coef,
                 self.generator,
                 self.ranks,
+                imitating,
             )
             self._average()
         self.decisions += config.num_games * config.num_steps * self.ranks.size
@@ -211,7 +217,8 @@ class Training:
         Raises:
             CheckpointError: if the content does not fit, or another number of processes made it.
         """
-        training = cls.start(config, ranks)
+        training = cls.start(dataclasses.replace(config, init=""), ranks)
+        training.config = config
         try:
             if len(saved["ranks"]) != ranks.size:
                 raise checkpoint.CheckpointError(
@@ -245,9 +252,27 @@ def network_config(config: Config) -> NetworkConfig:
         hidden_size=config.hidden_size,
         hidden_layers=config.hidden_layers,
         live_outs=config.live_outs,
+        canonical_suits=config.canonical_suits,
         contextual_rule=config.contextual_rule,
         belief=config.belief_coef > 0,
     )
+
+
+def _begin_with(network: Network, player: str) -> None:
+    """Give a network the weights of a policy that has its shape.
+
+    Raises:
+        ConfigError: if the player is no network, or one of another shape.
+    """
+    policy = opponents.resolve(player)
+    if not isinstance(policy, LearnedPolicy):
+        raise ConfigError(f"init must be a learned policy, {player} is none")
+    if policy.network.config != network.config:
+        raise ConfigError(
+            f"init: {player} has another network than this run, {policy.network.config} and not "
+            f"{network.config}"
+        )
+    network.load_state_dict(policy.network.state_dict())
 
 
 def usable_device(name: str) -> torch.device:

@@ -9,6 +9,7 @@ import torch
 
 from agents.inputs import NUM_PLANES, features, observe
 from agents.network import LearnedPolicy, Network, NetworkConfig, matmul_precision, sample
+from ginenv import engine
 from ginenv.rules import Phase
 from tests.positions import positions
 

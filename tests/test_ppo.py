@@ -362,7 +362,7 @@ def test_the_first_minibatch_finds_the_policy_that_played(precision, rounding):
     assert 0 < entropy_before < np.log(108)
     target = (advantage + buffer.value).flatten()[chosen]
     error = target - buffer.value.flatten()[chosen]
-    assert losses["value_loss"] == pytest.approx(float(error.square().mean() / 2), rel=0.02)
+    assert losses["critic_loss"] == pytest.approx(float(error.square().mean() / 2), rel=0.02)
     explained = 1 - error.var() / target.var()
     assert losses["explained_variance"] == pytest.approx(float(explained), abs=1e-5)
 

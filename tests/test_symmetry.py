@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agents.network import LearnedPolicy, Network, NetworkConfig
-from agents.symmetry import canonical, restore
+from agents.symmetry import canonical, reorder, restore
 from ginenv import engine, opponents
 from ginenv.rules import Phase, Rules
 from ginenv.view import encode, view
@@ -135,3 +135,12 @@ def test_the_policy_plays_alike_in_all_24_namings_of_the_suits(policy, rules):
         differs |= policy(other, np.random.default_rng(0)) != relabelled_actions(chosen, suits)
     assert not differs[~tied].any()
     assert len(np.unique(chosen)) > 15, "the policy plays all kinds of actions"
+
+
+def test_reordered_actions_are_restored():
+    rng = np.random.default_rng(0)
+    suits = rng.permuted(np.tile(np.arange(4), (500, 1)), axis=1)
+    actions = rng.integers(108, size=500)
+    assert (restore(reorder(actions, suits), suits) == actions).all()
+    assert (reorder(restore(actions, suits), suits) == actions).all()
+    assert (reorder(actions, suits) != actions)[actions < 104].any()

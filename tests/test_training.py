@@ -11,7 +11,7 @@ from agents.checkpoint import CheckpointError
 from agents.config import ConfigError
 from agents.network import LearnedPolicy
 from agents.training import Training, usable_device
-from ginenv import engine
+from ginenv import engine, opponents
 from ginenv.view import view
 from tests.tiny import A_ROLLOUT, differences, packed, tiny
 
@@ -141,6 +141,7 @@ def test_a_run_that_stopped_equals_the_one_that_did_not(tmp_path, whole, stop):
     [
         {"precision": "float32", "past_self_share": 0.5, "average_decay": 0.8},
         {"critic": "own_view", "belief_coef": 0.5, "live_outs": False, "contextual_rule": False},
+        {"imitate": "easy", "imitate_decisions": 4 * A_ROLLOUT, "canonical_suits": False},
         {"opponents": (), "opponent_share": 0.0, "past_self_share": 0.0},
         {"rules": "eaai", "update_epochs": 2, "max_snapshots": 1, "snapshot_every": 1},
     ],
@@ -192,6 +193,70 @@ def test_a_checkpoint_that_lacks_a_part_cannot_go_on(whole, part):
 def test_a_checkpoint_of_another_network_cannot_go_on(whole):
     with pytest.raises(CheckpointError, match="no training run to go on with"):
         Training.unpack(whole[0].pack(), tiny(hidden_size=8))
+
+
+# Beginnings
+
+
+def test_a_run_may_begin_with_the_weights_of_another(tmp_path, whole):
+    checkpoint.save(tmp_path / "before.pt", whole[0].pack())
+    training = Training.start(tiny(init=str(tmp_path / "before.pt"), average_decay=0.9))
+    assert differences(training.network.state_dict(), whole[0].network.state_dict()) == []
+    assert differences(training.averaged.state_dict(), whole[0].network.state_dict()) == []
+    training.advance()
+    saved = training.pack()
+    (tmp_path / "before.pt").unlink()
+    again = Training.unpack(saved, training.config)
+    assert differences(packed(again), packed(training)) == [], "it is not needed to go on"
+
+
+@pytest.mark.parametrize(
+    ("player", "reason"),
+    [("crazy", "must be a learned policy, crazy is none"), ("pretrained", "has another network")],
+)
+def test_a_beginning_that_does_not_fit_is_refused(player, reason):
+    with pytest.raises(ConfigError, match=reason):
+        Training.start(tiny(init=player))
+
+
+def test_at_first_a_teacher_plays_and_is_imitated():
+    """His moves stand in the buffer, in all seats, and become likelier from update to update."""
+    config = tiny(
+        imitate="greedy",
+        imitate_decisions=20 * A_ROLLOUT,
+        total_decisions=21 * A_ROLLOUT,
+        learning_rate=0.01,
+        hidden_size=32,
+        opponent_share=0.0,
+        past_self_share=0.0,
+    )
+    training = Training.start(config)
+    losses = []
+    while training.decisions < config.imitate_decisions:
+        losses.append(training.advance()["losses/policy_loss"])
+    assert np.mean(losses[-3:]) < np.mean(losses[:3]) - 0.3
+    seen = view(engine.deal(np.random.default_rng(0), 400))
+    rng = np.random.default_rng(1)
+    agreed = [
+        (policy(seen, rng) == opponents.resolve("greedy")(seen, rng)).mean()
+        for policy in (training.policy(), Training.start(config).policy())
+    ]
+    assert agreed[0] > 0.75 > 0.65 > agreed[1], "it answers the first upcard as he does"
+    assert training.advance()["losses/policy_loss"] < 0.3, "from here on it is the surrogate"
+
+
+def test_averaged_weights_lag_behind_and_are_the_policy():
+    training = Training.start(tiny(average_decay=0.9))
+    for _ in range(3):
+        before = copy.deepcopy(training.averaged.state_dict())
+        training.advance()
+        decay = min(0.9, (training.updates - 1) / (training.updates - 1 + 10))
+        for name, now in training.network.state_dict().items():
+            expected = decay * before[name] + (1 - decay) * now
+            assert torch.allclose(training.averaged.state_dict()[name], expected, atol=1e-6)
+    assert training.policy().network is training.averaged
+    assert differences(training.pack()["network"], training.averaged.state_dict()) == []
+    assert differences(training.averaged.state_dict(), training.network.state_dict())
 
 
 # Devices
