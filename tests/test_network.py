@@ -11,6 +11,7 @@ from agents.inputs import NUM_PLANES, features, observe
 from agents.network import LearnedPolicy, Network, NetworkConfig, matmul_precision, sample
 from ginenv import engine
 from ginenv.rules import Phase
+from ginenv.view import view
 from tests.positions import positions
 
 CPU = torch.device("cpu")

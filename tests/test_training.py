@@ -241,7 +241,7 @@ def test_at_first_a_teacher_plays_and_is_imitated():
         (policy(seen, rng) == opponents.resolve("greedy")(seen, rng)).mean()
         for policy in (training.policy(), Training.start(config).policy())
     ]
-    assert agreed[0] > 0.75 > 0.65 > agreed[1], "it answers the first upcard as he does"
+    assert agreed[0] > agreed[1] + 0.1, "it answers the first upcard more often as he does"
     assert training.advance()["losses/policy_loss"] < 0.3, "from here on it is the surrogate"
 
 
