@@ -1,7 +1,7 @@
 """A learned policy as a file for other programs: ``python -m agents.export``.
 
 The file holds the network with its mask, as ONNX or as TorchScript, in float32.  It takes what
-`agents.network.observe` makes of B positions, and B may differ from call to call::
+`agents.inputs.observe` makes of B positions, and B may differ from call to call::
 
     observation  (B, size) uint8
     mask         (B, 108) bool, the legal actions

@@ -105,7 +105,7 @@ def features(observation: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     held = after != NOT_HELD
     least = counts["best_deadwood_after"]
     phase = nn.functional.one_hot(counts["phase"].long().clamp(max=_PHASES - 1), _PHASES)
-    inputs = torch.empty(len(observation), NUM_INPUTS, dtype=dtype, device=observation.device)
+    inputs = torch.empty(observation.shape[0], NUM_INPUTS, dtype=dtype, device=observation.device)
     inputs[:, :seen] = observation[:, :seen]
     inputs[:, seen:end] = after * held / 50
     inputs[:, end : end + NUM_CARDS] = (after - least[:, None]) * held / 20

@@ -18,17 +18,29 @@ from ginenv.cards import RANKS
 
 _MAPS = ("Blues", "Oranges")
 _LINE = "#2563c9"
+_DEADWOODS = ["gin", *map(str, range(1, 11))]
 
 
 def knocks(statistics: PlayStatistics) -> Figure:
     """When each side knocks and with what: shares of all its knocks, by own turn and deadwood."""
     figure, axes = _side_by_side(statistics, height=3.4)
     turns = statistics.turns_played()
-    levels = ["gin", *map(str, range(1, 11))]
     for side, place in enumerate(axes):
         heat = 100 * statistics.knock_heat_map(side)[:turns]
-        _heat_map(figure, place, heat, levels, _MAPS[side], "% of its knocks")
+        _heat_map(figure, place, heat, _DEADWOODS, _MAPS[side], "% of its knocks")
         place.set_ylabel("deadwood at the knock")
+    return figure
+
+
+def knock_rates(statistics: PlayStatistics) -> Figure:
+    """How often each side knocks where it can, by own turn and deadwood; grey: it never could."""
+    figure, axes = _side_by_side(statistics, height=3.4)
+    turns = statistics.turns_played(0.97)  # of later ones there are hardly any chances
+    for side, place in enumerate(axes):
+        heat = 100 * statistics.knock_rates(side)[:turns]
+        _heat_map(figure, place, heat, _DEADWOODS, _MAPS[side], "% of its chances", top=100)
+        place.set_ylabel("deadwood")
+        place.set_facecolor("#dddddd")
     return figure
 
 
@@ -85,10 +97,15 @@ def _heat_map(
     levels: list[str],
     colors: str,
     label: str,
+    top: float | None = None,
 ) -> None:
-    """Cells ``(turns, levels)``, turns across from the first, levels upwards."""
+    """Cells ``(turns, levels)``, turns across from the first, levels upwards; NaN is left out.
+
+    The darkest colour is for ``top``, or for the largest cell.
+    """
     turns = len(cells)
-    top = max(float(cells.max(initial=0)), 1e-9)
+    if top is None:
+        top = max(float(cells.max(initial=0)), 1e-9)
     image = axes.imshow(cells.T, origin="lower", aspect="auto", cmap=colors, vmin=0, vmax=top)
     axes.set_yticks(range(len(levels)), levels)
     axes.set_xticks(range(0, turns, 2), [str(turn + 1) for turn in range(0, turns, 2)])

@@ -15,6 +15,7 @@ Letters: N games, R of them in question, T = 50 own turns, S = 2 sides: the play
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,35 @@ KNOCK_DEADWOODS = 11  # 0 to 10
 
 Counts = npt.NDArray[np.int64]
 _Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class _Moves:
+    """R of the actions of a step.
+
+    Attributes:
+        state: the games after it, all N.
+        rows: ``(R,)`` the games in question.
+        played: ``(R,)`` their actions.
+        mover: ``(R,)`` the seats that played them.
+        side: ``(R,)`` the sides that sit there.
+    """
+
+    state: State
+    rows: _Rows
+    played: npt.NDArray[np.integer]
+    mover: npt.NDArray[np.int8]
+    side: _Rows
+
+    def where(self, wanted: npt.NDArray[np.bool_]) -> _Moves:
+        """Some of them, by ``(R,)`` bool."""
+        return _Moves(
+            self.state,
+            self.rows[wanted],
+            self.played[wanted],
+            self.mover[wanted],
+            self.side[wanted],
+        )
 
 
 class PlayStatistics:
@@ -93,53 +123,39 @@ class PlayStatistics:
         seats = np.broadcast_to(self.players, (len(state), 2))
         side = (seats[np.arange(len(state)), mover] != self.names[0]).astype(np.intp)
 
-        ends_turn = np.flatnonzero(
-            ((played >= 0) & (played < DRAW_STOCK)) | (played == DECLARE_BIG_GIN)
-        )
-        if ends_turn.size:
-            self._count_turns(state, played, ends_turn, side[ends_turn], mover[ends_turn])
-        chooses = np.flatnonzero(
-            (played == TAKE_PILE) | (played == PASS) | ((played == DRAW_STOCK) & (state.turn > 0))
-        )  # in turn 0 the stock is drawn from only where both have passed: no choice
-        if chooses.size:
-            self._count_choices(state, played, chooses, side[chooses], mover[chooses])
+        moves = _Moves(state, np.arange(len(state)), played, mover, side)
+        ends_turn = ((played >= 0) & (played < DRAW_STOCK)) | (played == DECLARE_BIG_GIN)
+        if ends_turn.any():
+            self._count_turns(moves.where(ends_turn))
+        # In turn 0 the stock is drawn from only where both have passed: no choice.
+        chooses = (played == TAKE_PILE) | (played == PASS)
+        chooses |= (played == DRAW_STOCK) & (state.turn > 0)
+        if chooses.any():
+            self._count_choices(moves.where(chooses))
         over = np.flatnonzero(outcome.hand_over)
         if over.size:
             self._count_endings(seats[over], outcome, over)
 
-    def _count_turns(
-        self,
-        state: State,
-        played: npt.NDArray[np.integer],
-        rows: _Rows,
-        side: _Rows,
-        mover: npt.NDArray[np.int8],
-    ) -> None:
+    def _count_turns(self, moves: _Moves) -> None:
+        state, rows, side = moves.state, moves.rows, moves.side
         turn = np.minimum((state.turn[rows] - 1) // 2, TURNS - 1)
-        deadwood = melds.deadwood(state.hands[rows, mover])
+        deadwood = melds.deadwood(state.hands[rows, moves.mover])
         np.add.at(self.deadwood, (side, turn, deadwood), 1)
         could = deadwood <= state.knock_limit[rows]
-        did = played[rows] >= KNOCK
+        did = moves.played >= KNOCK
         np.add.at(self.chances, (side[could], turn[could], deadwood[could]), 1)
         np.add.at(self.knocks, (side[did], turn[did], deadwood[did]), 1)
-        rank = played[rows] % 13
+        rank = moves.played % 13
         np.add.at(self.thrown, (side[~did], turn[~did], rank[~did]), 1)
 
-    def _count_choices(
-        self,
-        state: State,
-        played: npt.NDArray[np.integer],
-        rows: _Rows,
-        side: _Rows,
-        mover: npt.NDArray[np.int8],
-    ) -> None:
-        takes = (played[rows] == TAKE_PILE).astype(np.intp)
+    def _count_choices(self, moves: _Moves) -> None:
+        state, rows, side = moves.state, moves.rows, moves.side
+        takes = (moves.played == TAKE_PILE).astype(np.intp)
         card = np.where(takes, state.drawn[rows], state.upcard[rows])
-        hand = _hand_before(state, played, rows, mover)
-        fits = _enters_meld(hand, card).astype(np.intp)
+        fits = _enters_meld(_hand_before(moves), card).astype(np.intp)
         np.add.at(self.ranks, (side, card % 13, takes), 1)
         first = state.turn[rows] == 0
-        deals = (mover == state.dealer[rows]).astype(np.intp)
+        deals = (moves.mover == state.dealer[rows]).astype(np.intp)
         np.add.at(self.upcard, (side[first], deals[first], fits[first], takes[first]), 1)
         later = ~first
         turn = np.minimum(state.turn[rows] // 2, TURNS - 1)
@@ -199,15 +215,13 @@ class Recorders:
             recorder.add(state, actions, outcome)
 
 
-def _hand_before(
-    state: State, played: npt.NDArray[np.integer], rows: _Rows, mover: npt.NDArray[np.int8]
-) -> BitboardArray:
-    """The ten cards that each of R players held when he chose whether to take the pile card."""
-    drawn = np.where(played[rows] == TAKE_PILE, state.drawn[rows], cards.NO_CARD)
-    from_stock = played[rows] == DRAW_STOCK
+def _hand_before(moves: _Moves) -> BitboardArray:
+    """The ten cards that each player held when he chose whether to take the pile card, ``(R,)``."""
+    state, rows = moves.state, moves.rows
+    drawn = np.where(moves.played == TAKE_PILE, state.drawn[rows], cards.NO_CARD)
     last_drawn = state.deck[rows, state.stock_start[rows] - 1]
-    drawn = np.where(from_stock, last_drawn, drawn)
-    return state.hands[rows, mover] & ~cards.bit_of(drawn)
+    drawn = np.where(moves.played == DRAW_STOCK, last_drawn, drawn)
+    return state.hands[rows, moves.mover] & ~cards.bit_of(drawn)
 
 
 def _enters_meld(hand: BitboardArray, card: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:

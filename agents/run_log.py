@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 from torch.utils.tensorboard import SummaryWriter
 
 import ginenv
 from agents import config as configs
 from agents.config import Config, ConfigError
+from agents.play_plots import pixels
 
 METRICS = "metrics.jsonl"
 CHECKPOINTS = "checkpoints"
@@ -88,11 +90,6 @@ class RunDirectory:
         """The checkpoint of a moment."""
         return self.path / CHECKPOINTS / f"{decisions:013d}.pt"
 
-    def newest_first(self) -> list[Path]:
-        """All checkpoints to go on from, in the order to try them."""
-        older = sorted((self.path / CHECKPOINTS).glob("[0-9]*.pt"), reverse=True)
-        return [path for path in [self.latest, *older] if path.exists()]
-
     def drop_old(self, keep: int) -> None:
         """Delete all but the newest numbered checkpoints."""
         for path in sorted((self.path / CHECKPOINTS).glob("[0-9]*.pt"))[:-keep]:
@@ -117,7 +114,7 @@ class RunDirectory:
 
 
 class MetricLog:
-    """Every metric, to TensorBoard and to a JSON Lines file."""
+    """Every metric, to TensorBoard and to a JSON Lines file; texts and figures to TensorBoard."""
 
     def __init__(self, path: Path, decisions: int = 0) -> None:
         """Open the curves; what stands there beyond ``decisions`` belongs to an undone stretch."""
@@ -138,9 +135,13 @@ class MetricLog:
         finite = {k: v if math.isfinite(v) else None for k, v in metrics.items()}
         self._lines.write(json.dumps({"decisions": decisions, **finite}) + "\n")
 
-    def write_text(self, decisions: int, name: str, text: str) -> None:
-        """Add a text, such as a sample hand, to TensorBoard."""
-        self._writer.add_text(name, text, decisions)
+    def text(self, tag: str, text: str, step: int) -> None:
+        """Show a text in TensorBoard as it stands, such as a hand move by move."""
+        self._writer.add_text(tag, f"```\n{text}\n```", step)  # which reads it as Markdown
+
+    def figure(self, tag: str, figure: Figure, step: int) -> None:
+        """Show a figure in TensorBoard, as an image."""
+        self._writer.add_image(tag, pixels(figure), step, dataformats="HWC")
 
     def flush(self) -> None:
         """Bring everything to the disk."""
@@ -151,6 +152,12 @@ class MetricLog:
         """Flush and close."""
         self._writer.close()
         self._lines.close()
+
+
+def checkpoints_of(run: Path) -> list[Path]:
+    """All checkpoints of a run to go on from, in the order to try them."""
+    older = sorted((run / CHECKPOINTS).glob("[0-9]*.pt"), reverse=True)
+    return [path for path in [run / LATEST, *older] if path.exists()]
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

@@ -14,7 +14,8 @@ import torch
 
 from agents import checkpoint, export, run_log
 from agents.export import ExportError
-from agents.network import LearnedPolicy, Network, NetworkConfig, observe
+from agents.inputs import observe
+from agents.network import LearnedPolicy, Network, NetworkConfig
 from agents.players import play, player
 from agents.symmetry import restore
 from ginenv import engine, opponents
