@@ -83,6 +83,8 @@ class Run:
 
     def _loop(self, stop_after: int | None, time_budget: float | None) -> int:
         started = time.monotonic()
+        if self.training.decisions == 0:  # so that a run can go on wherever it is cut off
+            self._save(None if self.directory is None else self.directory.latest)
         while not self.training.finished:
             if stop_after is not None and self.training.decisions >= stop_after:
                 self.asked_to_stop = f"--stop_after {stop_after}"

@@ -23,6 +23,10 @@ from agents.config import Config, ConfigError
 from agents.play_plots import pixels
 
 METRICS = "metrics.jsonl"
+EVENTS = "events.out.tfevents"
+CONFIG = "config.yaml"
+ABOUT = "about.json"
+LOCK = ".lock"
 CHECKPOINTS = "checkpoints"
 LATEST = "latest.pt"
 BEST = "best.pt"
@@ -52,13 +56,13 @@ class RunDirectory:
         """
         self.path = Path(path)
         try:
-            if fresh and self.path.exists() and any(self.path.iterdir()):
+            if fresh and self.path.exists() and not _nothing_to_lose(self.path):
                 raise ConfigError(
                     f"run_dir {self.path} is not empty: choose another, or go on with "
                     f"--resume {self.path}"
                 )
             (self.path / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
-            self._lock = open(self.path / ".lock", "w")  # noqa: SIM115 - held until `close`
+            self._lock = open(self.path / LOCK, "w")  # noqa: SIM115 - held until `close`
         except OSError as error:
             raise ConfigError(f"cannot write run_dir {self.path}: {error.strerror}") from None
         try:
@@ -66,6 +70,11 @@ class RunDirectory:
         except OSError:
             self._lock.close()
             raise ConfigError(f"another run is training in {self.path}") from None
+        left_behind = [*self.path.rglob(".*.part")]
+        if fresh:
+            left_behind += self.path.glob(f"{EVENTS}*")
+        for file in left_behind:
+            file.unlink()
 
     def close(self) -> None:
         """Let go of the directory."""
@@ -97,7 +106,7 @@ class RunDirectory:
 
     def describe(self, config: Config) -> None:
         """Write `config.yaml` and `about.json`."""
-        (self.path / "config.yaml").write_text(configs.dump(config), encoding="utf-8")
+        (self.path / CONFIG).write_text(configs.dump(config), encoding="utf-8")
         about = {
             "command": sys.argv,
             "ginenv": ginenv.__version__,
@@ -110,7 +119,7 @@ class RunDirectory:
             "cpus": os.cpu_count(),
             "seed": config.seed,
         }
-        (self.path / "about.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+        (self.path / ABOUT).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 class MetricLog:
@@ -163,6 +172,17 @@ def checkpoints_of(run: Path) -> list[Path]:
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """The points of `metrics.jsonl`, oldest first."""
     return [json.loads(line) for line in _complete_lines(path / METRICS)]
+
+
+def _nothing_to_lose(path: Path) -> bool:
+    """Whether a directory holds no more than a run that was killed before its first checkpoint."""
+    beginnings = {METRICS, f".{METRICS}.part", CONFIG, ABOUT, LOCK, f".{LATEST}.part"}
+    return all(
+        entry.name in beginnings
+        or entry.name.startswith(EVENTS)
+        or (entry.name == CHECKPOINTS and entry.is_dir() and not any(entry.iterdir()))
+        for entry in path.iterdir()
+    )
 
 
 def _complete_lines(file: Path) -> list[str]:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents import checkpoint, cli_train, ppo, run
 from agents.config import Config, load
 from agents.training import Training
+from tests.runs import content, metrics, rounded, tensorboard
 from tests.test_config import another
 from tests.tiny import A_ROLLOUT, SMALL, differences, words
 
@@ -43,51 +43,6 @@ def train(*arguments):
 
 def start(run_dir, *arguments, **changes):
     return train(*words(run_dir=run_dir, **changes), *arguments)
-
-
-def content(path):
-    """A checkpoint, but for the seconds it took and the directory's name."""
-    loaded = checkpoint.load(path)
-    loaded["counters"].pop("seconds")
-    loaded["config"].pop("run_dir")
-    return loaded
-
-
-def metrics(run_dir):
-    """Every line of metrics, but for those that measure time."""
-    lines = (Path(run_dir) / "metrics.jsonl").read_text().splitlines()
-    return [
-        {
-            name: value
-            for name, value in json.loads(line).items()
-            if not name.startswith("time/") and name != "charts/decisions_per_second"
-        }
-        for line in lines
-    ]
-
-
-def tensorboard(run_dir):
-    """The same from the TensorBoard events, a line for each step."""
-    events = EventAccumulator(str(run_dir), size_guidance={"scalars": 0}).Reload()
-    lines = {}
-    for name in events.Tags()["scalars"]:
-        if not name.startswith("time/") and name != "charts/decisions_per_second":
-            for point in events.Scalars(name):
-                line = lines.setdefault(point.step, {"decisions": point.step})
-                assert name not in line, f"{name} has two values at {point.step}"
-                line[name] = point.value
-    return [lines[step] for step in sorted(lines)]
-
-
-def rounded(lines):
-    """As TensorBoard keeps them: in single precision."""
-    return [
-        {
-            name: value if name == "decisions" else float(torch.tensor(value))
-            for name, value in line.items()
-        }
-        for line in lines
-    ]
 
 
 def one_line(capsys):
@@ -369,9 +324,9 @@ def test_a_loss_that_is_no_number_stops_the_run_with_the_step_saved(
     assert differences(content(path / "latest.pt"), content(whole / "latest.pt")) == []
 
 
-@pytest.mark.parametrize("save", [1, 2, 3, 4])
+@pytest.mark.parametrize("save", [1, 2, 3, 4, 5])
 def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, whole, monkeypatch, save, capsys):
-    """Saves happen at 512 (latest and numbered) and at 1024 decisions (the same)."""
+    """Saves happen at the start, at 512 (latest and numbered) and at 1024 decisions (the same)."""
     path = tmp_path / "run"
     fsync, calls = os.fsync, []
 
@@ -388,10 +343,13 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, whole, monkeypatch, 
     assert f"cannot write checkpoint {path}" in line and "No space left on device" in line
     assert not list(path.rglob("*.part"))
     reached = [checkpoint.load(file)["counters"]["decisions"] for file in path.rglob("*.pt")]
-    assert sorted(reached) == [[], [512], [512, 512], [512, 1024]][save - 1]
+    assert sorted(reached) == [[], [0], [512], [512, 512], [512, 1024]][save - 1]
     if reached:
         assert train("--resume", path, "--stop_after", TOTAL - A_ROLLOUT) == 0
-        wanted = [{k: v for k, v in line.items() if "eval/" not in k} for line in metrics(whole)]
+        wanted = [
+            {k: v for k, v in line.items() if "eval/" not in k and not k.endswith("/greedy")}
+            for line in metrics(whole)
+        ]
         assert differences(metrics(path), wanted[:9]) == []
 
 
@@ -413,12 +371,14 @@ def shown(capsys):
 def test_every_key_is_an_option_and_what_is_printed_loads_back(tmp_path, key, capsys):
     value = another(key, random.Random(key))
     typed = " ".join(value) if isinstance(value, tuple) else str(value)
+    needed = {"imitate": "crazy"} if key == "imitate_decisions" else {}
+    more = [word for name, x in needed.items() for word in (f"--{name}", x)]
     for arguments in ([f"--{key}", typed], [f"--{key}={typed}"]):
-        assert train(*arguments, "--print_config") == 0
+        assert train(*arguments, *more, "--print_config") == 0
         printed = tmp_path / "printed.yaml"
         printed.write_text(shown(capsys))
         expected = tuple(typed.split()) if isinstance(value, tuple) else value
-        assert load(printed, {}) == Config(**{key: expected})
+        assert load(printed, {}) == Config(**{key: expected, **needed})
 
 
 def test_the_command_line_comes_after_the_file(tmp_path, capsys):
@@ -493,7 +453,7 @@ def test_a_mistake_costs_one_line_and_writes_nothing(elsewhere, arguments, says,
 
 
 def test_a_run_that_does_not_fit_into_memory(elsewhere, monkeypatch, capsys):
-    def refuse(num_steps, num_games):
+    def refuse(num_steps, num_games, with_hidden):
         raise RuntimeError(f"can't allocate {num_steps * num_games} bytes\nframe #0")
 
     monkeypatch.setattr(ppo.Buffer, "allocate", refuse)
@@ -516,6 +476,31 @@ def test_a_run_dir_that_is_taken(elsewhere, capsys):
     assert start(".") == 2
     assert "run_dir . is not empty: choose another, or go on with --resume ." in one_line(capsys)
     assert os.listdir(elsewhere) == ["thesis.tex"]
+
+
+def test_a_run_that_was_cut_off_before_its_first_checkpoint_begins_anew(tmp_path, whole):
+    path = tmp_path / "run"
+    shutil.copytree(whole, path)
+    for found in ("latest.pt", "best.pt", "policy.pt", "curves.png", "results.json"):
+        (path / found).unlink()
+    for older in (path / "checkpoints").iterdir():
+        older.unlink()
+    assert start(path, **EVALUATED) == 0
+    assert differences(metrics(path), metrics(whole)) == []
+    assert differences(tensorboard(path), tensorboard(whole)) == []
+
+
+def test_a_run_can_go_on_from_its_very_beginning(tmp_path, whole, monkeypatch):
+    path = tmp_path / "run"
+
+    def interrupted(training):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Training, "advance", interrupted)
+        assert start(path, **EVALUATED) == 130
+    assert train("--resume", path) == 0
+    assert differences(content(path / "latest.pt"), content(whole / "latest.pt")) == []
 
 
 def test_a_run_dir_that_cannot_be_written(elsewhere, capsys):
