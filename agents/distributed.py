@@ -34,6 +34,12 @@ class Ranks:
         """Whether this process logs and saves."""
         return self.rank == 0
 
+    def own_device(self, name: str) -> str:
+        """The device of this process: of several GPUs each process of a machine takes its own."""
+        if name != "cuda" or self.size == 1 or not torch.cuda.is_available():
+            return name
+        return f"cuda:{int(os.environ['LOCAL_RANK']) % torch.cuda.device_count()}"
+
     def total(self, numbers: Tensor) -> Tensor:
         """The sum over all processes, in place."""
         if self.size > 1:

@@ -62,11 +62,16 @@ class Buffer:
     reward: Tensor
 
     @classmethod
-    def allocate(cls, num_steps: int, num_games: int, with_hidden: bool = False) -> Buffer:
-        """A buffer of T = ``num_steps`` and N = ``num_games``, with or without hidden cards."""
+    def allocate(
+        cls, num_steps: int, num_games: int, with_hidden: bool = False, pinned: bool = False
+    ) -> Buffer:
+        """A buffer of T = ``num_steps`` and N = ``num_games``, with or without hidden cards.
+
+        Pinned memory goes to a GPU faster.
+        """
         shape = (num_steps, num_games)
         hidden_size = HIDDEN_SIZE if with_hidden else 0
-        return cls(
+        buffer = cls(
             observation=torch.zeros((*shape, OBSERVATION_SIZE), dtype=torch.uint8),
             hidden=torch.zeros((*shape, hidden_size), dtype=torch.uint8),
             mask=torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool),
@@ -78,6 +83,9 @@ class Buffer:
             done=torch.zeros(shape, dtype=torch.bool),
             reward=torch.zeros((*shape, 2)),
         )
+        if pinned:
+            buffer = cls(**{name: tensor.pin_memory() for name, tensor in vars(buffer).items()})
+        return buffer
 
 
 @dataclass
@@ -268,6 +276,7 @@ def update(
 
     flat = [x.flatten(0, 1) for x in (buffer.observation, buffer.hidden, buffer.mask)]
     flat += [buffer.action.flatten(), buffer.log_prob.flatten(), advantage, target]
+    flat = [x.to(device, non_blocking=True) for x in flat]
     network.train()
     models: list[nn.Module] = [network] if critic is None else [network, critic]
     sums: dict[str, float] = {}
@@ -276,7 +285,8 @@ def update(
     for _ in range(config.update_epochs):
         order = chosen[torch.randperm(len(chosen), generator=generator)]
         for rows in order.tensor_split(minibatches):
-            batch = Minibatch(*(x[rows].to(device) for x in flat))
+            rows = rows.to(device)
+            batch = Minibatch(*(x[rows] for x in flat))
             losses = _losses(network, critic, batch, config, ent_coef, imitate)
             optimizer.zero_grad(set_to_none=True)
             losses["loss"].backward()

@@ -59,7 +59,7 @@ class Training:
     def start(cls, config: Config, ranks: Ranks = ALONE) -> Training:
         """A run at its beginning; with several processes, the part of one of them."""
         torch.set_num_threads(config.threads)
-        device = usable_device(config.device)
+        device = usable_device(ranks.own_device(config.device))
         words = np.random.SeedSequence(config.seed).generate_state(4, np.uint64)
         weight_seed = int(words[2]) % 2**63
         if ranks.rank > 0:
@@ -86,7 +86,9 @@ class Training:
             optimizer=torch.optim.Adam(parameters, lr=config.learning_rate, eps=1e-5),
             league=League(config, np.random.default_rng(league_seed)),
             state=engine.deal(deal_rng, config.num_games, Rules.preset(config.rules)),
-            buffer=Buffer.allocate(config.num_steps, config.num_games, with_hidden),
+            buffer=Buffer.allocate(
+                config.num_steps, config.num_games, with_hidden, pinned=device.type == "cuda"
+            ),
             deal_rng=deal_rng,
             generator=torch.Generator().manual_seed(int(sample_seed) % 2**63),
             ranks=ranks,

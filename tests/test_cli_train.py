@@ -453,7 +453,7 @@ def test_a_mistake_costs_one_line_and_writes_nothing(elsewhere, arguments, says,
 
 
 def test_a_run_that_does_not_fit_into_memory(elsewhere, monkeypatch, capsys):
-    def refuse(num_steps, num_games, with_hidden):
+    def refuse(num_steps, num_games, with_hidden, pinned):
         raise RuntimeError(f"can't allocate {num_steps * num_games} bytes\nframe #0")
 
     monkeypatch.setattr(ppo.Buffer, "allocate", refuse)
