@@ -52,6 +52,9 @@ exit status: 0; 1 if the file could not be written or says something else than t
 command line is wrong or a package is missing
 """
 
+# Public in torch, though its types do not say so.
+_TracerWarning: type[Warning] = torch.jit.TracerWarning  # type: ignore[attr-defined]
+
 _Pair = tuple[Tensor, Tensor]
 _Says = Callable[[Tensor, Tensor], _Pair]
 
@@ -173,10 +176,10 @@ def _read_onnx(path: Path) -> _Says:
 def _write_script(network: Network, example: _Pair, told: str, path: Path) -> None:
     with _deprecated_but_asked_for():
         # What the tracer warns of would hold for this one example only.
-        warnings.simplefilter("error", torch.jit.TracerWarning)
+        warnings.simplefilter("error", _TracerWarning)
         try:
             script = torch.jit.trace(network, example, check_trace=False)
-        except (RuntimeError, torch.jit.TracerWarning) as error:
+        except (RuntimeError, _TracerWarning) as error:
             reason = _first(error)
             raise ExportError(f"the network cannot be written as TorchScript: {reason}") from error
         with open(path, "wb") as file:  # given a path, torch would write its name into the file
