@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import os
+import reprlib
 import types
 import typing
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import Any
 
 import yaml
 
+from agents import plain_yaml
 from ginenv.rules import PRESETS
 
 
@@ -155,13 +157,13 @@ def coerce(name: str, value: Any) -> Any:
     if name not in _TYPES:
         near = difflib.get_close_matches(name, _TYPES, n=1)
         hint = f", did you mean {near[0]}?" if near else "."
-        raise ConfigError(f"unknown key {name!r}{hint} Keys: {', '.join(_TYPES)}")
+        raise ConfigError(f"unknown key {name!r:.80}{hint} Keys: {', '.join(_TYPES)}")
     wanted = _TYPES[name]
     try:
         return _CONVERT[wanted](value)
     except (TypeError, ValueError, KeyError, OverflowError):
         kind = _KIND_NAMES[wanted]
-        raise ConfigError(f"{name} must be {kind}, got {value!r}") from None
+        raise ConfigError(f"{name} must be {kind}, got {reprlib.repr(value)}") from None
 
 
 def load(path: str | os.PathLike[str] | None, overrides: dict[str, Any]) -> Config:
@@ -173,12 +175,11 @@ def load(path: str | os.PathLike[str] | None, overrides: dict[str, Any]) -> Conf
     values: dict[str, Any] = {}
     if path is not None:
         try:
-            with open(path, encoding="utf-8") as file:
-                loaded = yaml.safe_load(file)
+            loaded = plain_yaml.load(path)
         except OSError as error:
             raise ConfigError(f"cannot read {path}: {error.strerror}") from None
-        except (yaml.YAMLError, ValueError) as error:  # ValueError: a 32nd of May, another encoding
-            raise ConfigError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+        except ValueError as error:
+            raise ConfigError(f"{path} is no plain YAML: {error}") from None
         if loaded is not None and not isinstance(loaded, dict):
             raise ConfigError(f"{path} must hold 'key: value' lines, not {type(loaded).__name__}")
         values = loaded or {}
@@ -199,7 +200,7 @@ def _choice(name: str, value: str, allowed: list[str]) -> None:
     if value not in allowed:
         near = difflib.get_close_matches(value, allowed, n=1)
         hint = f", did you mean {near[0]!r}?" if near else ""
-        raise ConfigError(f"{name} must be one of {', '.join(allowed)}, got {value!r}{hint}")
+        raise ConfigError(f"{name} must be one of {', '.join(allowed)}, got {value!r:.80}{hint}")
 
 
 def _to_int(value: Any) -> int:

@@ -207,11 +207,20 @@ def test_more_than_all_games():
     [
         ("- seed\n- 3\n", "must hold 'key: value' lines, not list"),
         ("seed\n", "must hold 'key: value' lines, not str"),
-        ("seed: [1\nnum_games: 2\n", "is no YAML"),
-        ("seed: 'open\n", "is no YAML"),
-        ("seed: !!python/object/apply:os.getcwd []\n", "is no YAML"),
-        ("seed: 2020-99-99\n", "is no YAML"),
-        ("seed: \0\n", "is no YAML"),
+        ("seed: [1\nnum_games: 2\n", "is no plain YAML"),
+        ("seed: 'open\n", "is no plain YAML"),
+        ("seed: !!python/object/apply:os.getcwd []\n", "is no plain YAML"),
+        ("seed: 2020-99-99\n", "is no plain YAML"),
+        ("seed: \0\n", "is no plain YAML"),
+        ("seed: !!timestamp 'x'\n", "a tag (!) in line 1"),
+        ("seed: !!int '3'\n", "a tag (!) in line 1"),
+        ("a: &a [1]\nb: 3\n", "an anchor (&) in line 1"),
+        ("b: 3\na: *a\n", "an alias (*) in line 2"),
+        ("seed: " + "[" * 3000 + "]" * 3000 + "\n", "nested too deeply"),
+        ("seed: [" + "1, " * 3000 + "1]\n", "got [1, 1, 1, 1, 1, 1, ...]"),
+        ("seed: '" + "9" * 9000 + "'\n", "seed must be a whole number"),
+        ("x" * 900 + ": 1\n", "unknown key 'xxx"),
+        ("# " + "x" * 100_000 + "\nseed: 3\n", "more than 100000 bytes"),
         ("1: 2\n", "unknown key '1'"),
         ("seed:\n", "seed must be a whole number"),
     ],
@@ -225,7 +234,7 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path, text, says):
 def test_a_file_in_another_encoding(tmp_path):
     path = tmp_path / "latin.yaml"
     path.write_bytes("run_dir: übung\n".encode("latin-1"))
-    assert f"{path} is no YAML" in refusal(load, path, {})
+    assert f"{path} is no plain YAML" in refusal(load, path, {})
 
 
 def test_a_file_that_is_not_there_and_a_directory(tmp_path):
