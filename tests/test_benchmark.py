@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agents import benchmark as bots
-from ginenv import benchmark, engine, workloads
+from ginenv import benchmark, engine, opponents, workloads
 from ginenv.benchmark import Figure, shown
 from ginenv.rules import settle
 from ginenv.workloads import Workload
@@ -57,15 +57,40 @@ def test_peers_take_turns_and_ratios_are_told(small, capsys):
 
 def test_the_bots_benchmark_reports_every_bot(small, monkeypatch, capsys):
     monkeypatch.setattr(bots.players, "BLOCK", 4)
-    assert bots.main(QUICK) == 0
+    assert bots.main([*QUICK, "--policy", "greedy"]) == 0
     figures = json.loads(capsys.readouterr().out)["figures"]
     assert [figure["name"].split()[0].rstrip(",") for figure in figures] == [
         *bots.BOTS,
         *("greedy", "crazy", "greedy", "crazy"),
+        *("greedy", "greedy", "greedy"),
     ]
     assert {figure["goal"] for figure in figures if "games" in figure["name"]} == {
         *(None, 12_000, 6_000),
     }
+
+
+def test_a_decision_is_timed_alone_and_in_batches(monkeypatch):
+    asked = []
+
+    def policy(seen, rng):
+        asked.append(len(seen))
+        return seen.action_mask.argmax(axis=1)
+
+    monkeypatch.setitem(opponents._factories, "learned", lambda: policy)
+    for number in (1, 1024):
+        timed = bots.decision_time("learned", number)
+        assert timed.run(0.001) > 0
+        assert set(asked) == {number}
+        asked.clear()
+    assert timed.name == "learned, a decision 1,024 at once"
+    assert timed.reached(49) and not timed.reached(51)
+    assert bots.decision_time("learned", 1).goal == 1000
+
+
+def test_a_policy_that_nobody_knows_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        bots.main([*QUICK, "--policy", "pretraind"])
+    assert "did you mean 'pretrained'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wrong", [["--rounds", "0"], ["--seconds", "-1"], ["--seconds", "nan"]])
