@@ -3,9 +3,13 @@
 #   make train            set up, train configs/quick.yaml, end with the table against the bots
 #   make test             set up, run the tests
 #   make slow             the slow tests
+#   make coverage         the tests, and what they leave out; the engine must be covered whole
+#   make matrix           the tests on every Python and NumPy that is supported
 #   make lint             ruff
 #   make types            mypy
 #   make docs             the documentation as a site, in site/
+#   make dist             a release: source distribution and wheel, in dist/
+#   make audit            whether a dependency has a known hole
 #   make clean            remove .venv and the caches (never runs/)
 #
 # PYTHON     the Python to make .venv with (3.10 or newer):     make test PYTHON=python3.12
@@ -13,20 +17,24 @@
 # ARGS       further arguments for train.py or pytest:          make train ARGS="--seed 3"
 # CONFIG     the training configuration                         make train CONFIG=configs/quick.yaml
 # WORKERS    processes that run the tests                       make test WORKERS=8
+# PYTHONS    for make matrix, versions or paths                 make matrix PYTHONS="3.12 3.13"
 
 PYTHON ?= python3
 PIP_ARGS ?=
 ARGS ?=
 CONFIG ?= configs/quick.yaml
 WORKERS ?= 2
+PYTHONS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Each test process keeps to one thread: the processes are what uses the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+# What plays the game: all of it is tested, every line and both ways of every branch.
+ENGINE := cards runs melds rules decks state legality engine view uniform
 
-.PHONY: help setup train test slow lint format types docs clean
+.PHONY: help setup train test slow coverage matrix lint format types docs dist audit clean
 .DEFAULT_GOAL := help
 
 help:
@@ -50,6 +58,15 @@ test: $(STAMP)
 slow: $(STAMP)
 	$(PYTEST) -m slow $(ARGS)
 
+coverage: $(STAMP)
+	$(PYTEST) --cov --cov-report= $(ARGS)
+	$(BIN)/python -m coverage report
+	$(BIN)/python -m coverage report --fail-under=100 \
+	  --include="$$(printf ',ginenv/%s.py' $(ENGINE) | cut -c2-)"
+
+matrix: $(STAMP)
+	$(BIN)/python tests/compat/pythons.py $(PYTHONS) $(ARGS)
+
 lint: $(STAMP)
 	$(BIN)/python -m ruff check .
 
@@ -63,6 +80,16 @@ types: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m pip install -q $(PIP_ARGS) -c constraints.txt -e '.[docs]'
 	$(BIN)/python -m mkdocs build --strict
+
+dist: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m build
+
+# In an environment of its own, which has what a user gets and pip-audit beside it.
+audit:
+	$(PYTHON) -m venv --clear build/audit
+	build/audit/bin/pip install -q $(PIP_ARGS) pip-audit
+	build/audit/bin/pip-audit --strict --disable-pip --no-deps -r constraints.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov

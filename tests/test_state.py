@@ -167,6 +167,13 @@ def test_saved_and_loaded_it_is_the_same_and_plays_on_the_same(tmp_path, preset)
     assert same_bytes(state, loaded)
 
 
+def test_what_could_not_be_loaded_again_is_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(statefile, "MAX_GAMES", 39)
+    with pytest.raises(ValueError, match="a file holds at most 39 games, not 40"):
+        midway(num_games=40).save(tmp_path / "games.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_empty_state_goes_through_a_file(tmp_path):
     empty = midway()[:0]
     empty.save(tmp_path / "empty")
