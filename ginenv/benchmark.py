@@ -203,6 +203,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         *(workloads.decisions(size, "cards") for size in SIZES if size != GAMES),
     ]
     others = [] if options.no_peers else peers.installed()
+    if not others and not options.no_peers:
+        print("to compare with OpenSpiel and RLCard: pip install 'ginenv[peers]'", file=sys.stderr)
     timed = [*chosen, *(workload for workload, _ in others)]
     figures = measure(timed, options.rounds, options.seconds, announce)
     ratios = [
