@@ -132,7 +132,7 @@ def _check_structure(parts: dict[str, bytes]) -> None:
 
 def _shared_containers(pickled: bytes) -> int:
     """How often a pickle puts a container that it has made already in one more place."""
-    containers: set[int] = set()
+    containers: set[int | None] = set()  # by their place in the memo
     shared, before = 0, ""
     for opcode, argument, _ in pickletools.genops(pickled):
         if opcode.name in ("BINPUT", "LONG_BINPUT") and before.startswith(("TUPLE", "EMPTY_")):
