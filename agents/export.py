@@ -82,7 +82,7 @@ def export(policy: LearnedPolicy, path: str | os.PathLike[str], kind: str) -> fl
     """
     check_installed(kind)
     write, read = (_write_onnx, _read_onnx) if kind == "onnx" else (_write_script, _read_script)
-    observation, mask = played_decisions(policy)
+    observation, mask = played_decisions(policy, PAIRS)
     told = json.dumps(about(policy))
     with _replacing(Path(path)) as part, torch.no_grad():
         write(policy.network, (observation[:2], mask[:2]), told, part)
@@ -119,7 +119,7 @@ def about(policy: LearnedPolicy) -> dict[str, Any]:
     }
 
 
-def played_decisions(policy: LearnedPolicy, num_pairs: int = PAIRS) -> _Pair:
+def played_decisions(policy: LearnedPolicy, num_pairs: int) -> _Pair:
     """All that a network is asked in hands against ``greedy``, where it samples its actions.
 
     Returns:

@@ -71,7 +71,13 @@ def exported(policy, tmp_path_factory):
 
 
 @pytest.fixture
-def saved(tmp_path, policy):
+def few_pairs(monkeypatch):
+    """The check plays few hands: what it says of them is tested elsewhere."""
+    monkeypatch.setattr(export, "PAIRS", 8)
+
+
+@pytest.fixture
+def saved(tmp_path, policy, few_pairs):
     """A checkpoint of the policy, with a file beside it that is none."""
     path = tmp_path / "run" / "best.pt"
     path.parent.mkdir()
@@ -191,7 +197,7 @@ class OfOneSize(Network):
     ("network", "reason"),
     [(Moody, "differs from the policy by"), (OfOneSize, "cannot be written as TorchScript")],
 )
-def test_a_file_that_says_something_else_is_not_kept(network, reason, tmp_path):
+def test_a_file_that_says_something_else_is_not_kept(network, reason, tmp_path, few_pairs):
     path = tmp_path / "policy.ts"
     path.write_text("kept")
     with pytest.raises(ExportError, match=reason):
@@ -200,7 +206,7 @@ def test_a_file_that_says_something_else_is_not_kept(network, reason, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(kind, tmp_path, policy):
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(kind, tmp_path, policy, few_pairs):
     path = tmp_path / "policy"
     path.write_text("kept")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -248,7 +254,7 @@ def test_a_run_is_known_by_the_files_that_training_leaves(saved):
         assert isinstance(player(str(saved.parent)), LearnedPolicy)
 
 
-def test_a_name_is_exported_here(policy, tmp_path, monkeypatch, capsys):
+def test_a_name_is_exported_here(policy, tmp_path, few_pairs, monkeypatch, capsys):
     monkeypatch.setitem(opponents._factories, "champion", lambda: policy)
     monkeypatch.chdir(tmp_path)
     assert export.main(["champion", "--format", "torchscript"]) == 0
