@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 NOT_IN_THE_SOURCE_DISTRIBUTION = {".gitignore", ".ci/run"}
 TOOLS = {
     *("build", "coverage", "hypothesis", "mkdocs", "mkdocs-material", "mypy", "nbclient"),
-    *("pytest", "pytest-cov", "pytest-timeout", "pytest-xdist", "ruff", "scipy", "setuptools"),
+    *("pytest", "pytest-cov", "pytest-timeout", "pytest-xdist", "ruff", "scipy"),
 }
 
 
@@ -82,8 +82,7 @@ def brought_along(name):
 def test_installing_it_brings_no_development_tools():
     brought = brought_along("ginenv")
     assert {"numpy", "gymnasium", "pettingzoo"} <= brought
-    # torch itself needs setuptools, for compiling.
-    assert brought & TOOLS <= brought_along("torch") & {"setuptools"}
+    assert brought & TOOLS == set()
 
 
 # The release itself: `make dist` builds it, `pytest -m slow tests/test_packaging.py` checks it
@@ -178,7 +177,7 @@ def test_installed_in_a_clean_environment_it_works_outside_the_checkout(built, t
     listed = run(*pip, "list", "--format=freeze", cwd=tmp_path).split()
     installed = {canonical(line.partition("==")[0]) for line in listed}
     assert "ginenv" in installed
-    assert installed & TOOLS <= {"setuptools"}  # which comes with the environment, or with torch
+    assert installed & TOOLS == set()
 
     assert run(scripts / "python", "-c", STEPS, cwd=tmp_path) == "stepped\n"
     few = ("--opponent", "easy", "--hands", "20", "--games", "2")
