@@ -196,4 +196,7 @@ def _board(request: Message, field: str) -> int:
     names = request.get(field)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{field} must be a list of cards, got {_brief.repr(names)}")
-    return int(cards.parse(" ".join(names)))
+    held = [cards.card(name) for name in names]
+    if len(set(held)) < len(held):
+        raise ValueError(f"{field} has a card twice: {_brief.repr(names)}")
+    return int(cards.pack(held))

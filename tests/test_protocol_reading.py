@@ -79,11 +79,12 @@ NOT_IN_HAND = next(card for card in ("2s", "2h", "2d") if card not in HAND)
     [
         ({"hand": HAND[:-1]}, "hand has"),
         ({"hand": [f"{rank}{suit}" for suit in "shdc" for rank in "A23456789TJQK"]}, "hand has 52"),
-        ({"hand": [HAND[0], HAND[0], *HAND[2:]]}, "is written twice"),
+        ({"hand": [HAND[0], HAND[0], *HAND[2:]]}, "hand has a card twice"),
         ({"hand": "5s"}, "hand must be a list of cards"),
         ({"hand": [5] * 10}, "hand must be a list of cards"),
         ({"hand": None}, "hand must be a list of cards"),
         ({"pile": ["5x"]}, "'5x' is no card"),
+        ({"pile": ["5s 6s"]}, "'5s 6s' is no card"),
         ({"pile": [HAND[0]]}, "a card is in two of"),
         ({"opponent_known": [HAND[0]]}, "a card is in two of"),
         ({"upcard": HAND[0]}, "a card is in two of"),
