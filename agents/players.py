@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.tally import Tally
-from ginenv import engine, opponents
+from ginenv import engine, opponents, streams
 from ginenv.cards import BitboardArray
 from ginenv.engine import Outcome, State
 from ginenv.opponents import Policy
@@ -149,7 +149,10 @@ def play_blocks(
         pairs = range(first, min(first + block, num_pairs))
         table = _Table(
             players=(a, b),
-            rngs=tuple(np.random.default_rng(_seeds(seed, unit, first, who)) for who in (1, 2)),
+            rngs=tuple(
+                streams.for_players(np.random.default_rng(_seeds(seed, unit, first, who)))
+                for who in (1, 2)
+            ),
             unit=unit,
             max_hands=1 if unit == "hand" else max_hands,
             decks=_Decks(seed, unit, pairs, rules),

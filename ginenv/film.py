@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ginenv import engine, opponents, tabletop
+from ginenv import engine, opponents, streams, tabletop
 from ginenv.adapter import AGENTS
 from ginenv.opponents import Policy
 from ginenv.rules import PRESETS, STANDARD, Phase, Rules
@@ -54,7 +54,8 @@ def play(
     def look() -> Image.Image:
         return Image.fromarray(picture.draw(tabletop.table(state, viewer, reveal, names)))
 
-    rng, *own = np.random.default_rng(seed).spawn(3)
+    rng, *spawned = np.random.default_rng(seed).spawn(3)
+    own = [streams.for_players(stream) for stream in spawned]
     state = engine.deal(rng, 1, rules)
     pictures = [look()]
     while state.phase[0] != Phase.OVER:

@@ -45,7 +45,7 @@ import numpy.typing as npt
 from gymnasium import error
 from gymnasium.utils import seeding
 
-from ginenv import adapter, engine
+from ginenv import adapter, engine, streams
 from ginenv.pool import Opponents, Pool
 from ginenv.rules import NO_ACTION, NUM_ACTIONS, PASS, STANDARD, Phase, Rules
 from ginenv.spaces import ActionBatch, Actions, observation_space
@@ -132,7 +132,7 @@ class GinRummyVectorEnv(VectorEnv):
         rows = self._rows_to_reset(given.get("reset_mask"))
         if seed is not None or not self._has_reset:
             self._np_random, self._np_random_seed = seeding.np_random(seed)
-            self._opponent_rng = self._np_random.spawn(1)[0]
+            self._opponent_rng = streams.for_players(self._np_random.spawn(1)[0])
         if not self._has_reset:
             self._lay_table()
         self._start(rows, given.get("dealer"), given.get("deck"))

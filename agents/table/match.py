@@ -18,7 +18,7 @@ import numpy as np
 
 from agents.table.faces import face
 from agents.table.levels import Level
-from ginenv import cards, engine, tabletop
+from ginenv import cards, engine, streams, tabletop
 from ginenv.opponents import Policy
 from ginenv.record_format import Broken, Record
 from ginenv.rules import DECLARE_BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_PILE, Phase, Result, Rules
@@ -68,8 +68,9 @@ class Terms:
         return dataclasses.replace(rules, target_score=None)
 
     def rng(self, *key: int) -> np.random.Generator:
-        """A stream of random numbers for one purpose."""
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+        """A stream of random numbers for one purpose; it does not lead back to the seed."""
+        seeds = np.random.SeedSequence(self.seed, spawn_key=key)
+        return streams.for_players(np.random.default_rng(seeds))
 
 
 _TERMS = {term.name: str(term.type) for term in dataclasses.fields(Terms)}
