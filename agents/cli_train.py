@@ -39,7 +39,7 @@ RESUMABLE = {
 USAGE = """\
 python train.py --config configs/quick.yaml [--key value ...]
 python train.py --resume RUN_DIRECTORY [--key value ...]
-torchrun --nproc-per-node 2 train.py --config configs/quick.yaml [--key value ...]
+torchrun --nproc-per-node 8 train.py --config configs/strong.yaml [--key value ...]
 """
 _EPILOG = (
     "Every key of the configuration is an option, as in --learning_rate 3e-4 --total_decisions 5e6 "
@@ -57,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console()
     try:
         return _train(argv, console)
+    except _ElsewhereError:
+        return 2
     except (ConfigError, CheckpointError, ValueError) as error:
         print(f"train.py: {error}", file=sys.stderr)
         return 2
@@ -66,37 +68,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("train.py: interrupted; the last checkpoint is as it was", file=sys.stderr)
         return 130
-    finally:
-        distributed.leave()
 
 
 def _train(argv: Sequence[str] | None, console: Console) -> int:
     options, overrides = _parse(argv)
-    ranks = distributed.join()
+    if options.resume is None:
+        config = configs.load(options.config, overrides)
+        path = Path(config.run_dir or _new_name(options.config))
+    else:
+        place = Path(options.resume)
+        path = _run_of(place)
+        config = _continued(_saved(place, path), overrides)
+    if options.print_config:
+        print(configs.dump(config), end="")
+        return 0
+    check_usable(config)
     with contextlib.ExitStack() as held:
+        held.enter_context(distributed.launched(config.processes))
+        held.callback(distributed.leave)
+        ranks = distributed.join()
         if options.resume is None:
-            config = configs.load(options.config, overrides)
-            if options.print_config:
-                print(configs.dump(config), end="")
-                return 0
-            check_usable(config)
             training = _together(ranks, lambda: _start(config, ranks))
-            name = config.run_dir or _new_name(options.config)
-            directory = _together(ranks, lambda: _hold(ranks, Path(name), True, held))
+            directory = _together(ranks, lambda: _hold(ranks, path, True, held))
         else:
-            place = Path(options.resume)
-            path = _run_of(place)
             directory = _together(ranks, lambda: _hold(ranks, path, False, held))
             saved = _saved(place, path, console if ranks.leads else None)
-            config = _continued(saved, overrides)
-            if options.print_config:
-                print(configs.dump(config), end="")
-                return 0
-            check_usable(config)
             training = _together(ranks, lambda: Training.unpack(saved, config, ranks))
         if directory is not None:
             directory.describe(config)
         return Run(training, directory, console).go(options.stop_after, options.time_budget)
+
+
+class _ElsewhereError(Exception):
+    """Another process could not start, and says why."""
 
 
 def _together(ranks: Ranks, prepare: Callable[[], Prepared]) -> Prepared:
@@ -107,7 +111,7 @@ def _together(ranks: Ranks, prepare: Callable[[], Prepared]) -> Prepared:
     except (ValueError, OSError) as error:
         failure = error
     if ranks.any(failure is not None):
-        raise failure or ConfigError("another process could not start")
+        raise failure or _ElsewhereError
     return prepared
 
 
@@ -160,8 +164,11 @@ def _run_of(place: Path) -> Path:
     return path
 
 
-def _saved(place: Path, path: Path, console: Console | None) -> dict[str, Any]:
-    """The newest whole checkpoint of a run, or the one that was named."""
+def _saved(place: Path, path: Path, console: Console | None = None) -> dict[str, Any]:
+    """The newest whole checkpoint of a run, or the one that was named.
+
+    A console is told of damaged ones.
+    """
     candidates = [place] if place.is_file() else checkpoints_of(path)
     if not candidates:
         raise CheckpointError(f"{place} holds no checkpoint")

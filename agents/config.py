@@ -34,12 +34,13 @@ class Config:
     total_decisions: int = 20_000_000  # the schedules end here
     run_dir: str = ""  # empty: runs/<name>-<date>-<time>
     device: str = "cpu"  # cpu, cuda, cuda:0, ...
-    threads: int = 1  # of torch; networks of this size gain nothing from a second
+    processes: int = 1  # on this machine; torchrun has its own say
+    threads: int = 1  # of torch, in each process; a second process gains more than a second thread
     precision: str = "bfloat16"  # of matrix products: float32 or bfloat16 (weights stay float32)
 
     # The game
     rules: str = "standard"  # a preset of ginenv.Rules
-    num_games: int = 2048  # in parallel
+    num_games: int = 2048  # in parallel, in each process
     opponents: tuple[str, ...] = ("greedy", "patient", "hard", "crazy")
     opponent_share: float = 0.1  # of the games, one seat is played by one of `opponents`
     past_self_share: float = 0.1  # of the games, one seat is played by an earlier policy
@@ -59,7 +60,7 @@ class Config:
     # PPO
     num_steps: int = 32  # decisions of each game in a rollout
     update_epochs: int = 1
-    minibatch_size: int = 4096
+    minibatch_size: int = 4096  # decisions of each process
     learning_rate: float = 1e-3
     final_learning_rate: float = 1e-4
     ent_coef: float = 0.1
@@ -114,6 +115,7 @@ class Config:
 _RANGES: dict[str, tuple[float, float]] = {
     "seed": (0, 2**63 - 1),
     "total_decisions": (1, 1e13),
+    "processes": (1, 1024),
     "threads": (1, 1024),
     "num_games": (2, 1_000_000),
     "opponent_share": (0, 1),
@@ -170,7 +172,8 @@ def load(path: str | os.PathLike[str] | None, overrides: dict[str, Any]) -> Conf
     """The configuration of a YAML file (None: the defaults) with some keys replaced.
 
     Raises:
-        ConfigError: if the file cannot be read or a value cannot be used; names the file.
+        ConfigError: if the file cannot be read or a value cannot be used; names the file if the
+            fault is there.
     """
     values: dict[str, Any] = {}
     if path is not None:
@@ -184,10 +187,17 @@ def load(path: str | os.PathLike[str] | None, overrides: dict[str, Any]) -> Conf
             raise ConfigError(f"{path} must hold 'key: value' lines, not {type(loaded).__name__}")
         values = loaded or {}
     try:
-        return Config(**{str(k): coerce(str(k), v) for k, v in {**values, **overrides}.items()})
-    except ConfigError as error:
-        where = f"{path}: " if path is not None else ""
-        raise ConfigError(f"{where}{error}") from None
+        return _made({**values, **overrides})
+    except ConfigError:
+        try:
+            _made(values)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
+        raise
+
+
+def _made(values: dict[Any, Any]) -> Config:
+    return Config(**{str(key): coerce(str(key), value) for key, value in values.items()})
 
 
 def dump(config: Config) -> str:

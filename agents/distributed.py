@@ -1,20 +1,27 @@
 """Several processes that train one policy: each plays its own games, and they learn together.
 
-Without `torchrun` there is one process, and everything here does nothing at no cost.  Gradients
+`torchrun` starts them, on one machine or many, or `launched` does, on this one.  Where there is one
+process everything here does nothing at no cost.  Gradients
 are averaged by hand rather than by `DistributedDataParallel`: decisions that are learned from are
 not equally many in each process, and an exact average weighs each process by how many it has.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+
+_PATIENCE = 20.0  # seconds that the other processes have to end when the first one does
 
 
 @dataclass(frozen=True)
@@ -102,8 +109,42 @@ class Ranks:
 ALONE = Ranks()
 
 
+@contextlib.contextmanager
+def launched(processes: int) -> Iterator[None]:
+    """Run this command in so many processes: this one is the first of them.
+
+    The others are gone at the end of the ``with`` block.  Under `torchrun` nothing happens.
+    """
+    if processes == 1 or "WORLD_SIZE" in os.environ:
+        yield
+        return
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(processes)}
+    others = [
+        subprocess.Popen(
+            [sys.executable, *sys.orig_argv[1:]],
+            env={**os.environ, **meeting, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stdout=subprocess.DEVNULL,
+        )
+        for rank in range(1, processes)
+    ]
+    os.environ.update(meeting, RANK="0", LOCAL_RANK="0")
+    try:
+        yield
+    finally:
+        for name in (*meeting, "RANK", "LOCAL_RANK"):
+            del os.environ[name]
+        for other in others:
+            try:
+                other.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                other.kill()
+
+
 def join() -> Ranks:
-    """Meet the other processes that `torchrun` started; alone without it."""
+    """Meet the other processes of this run; alone if there are none."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return ALONE
     if not dist.is_initialized():

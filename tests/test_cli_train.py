@@ -471,6 +471,13 @@ def test_a_mistake_in_a_file_names_the_file(elsewhere, capsys):
     assert os.listdir(elsewhere) == ["my.yaml"]
 
 
+def test_a_mistake_on_the_command_line_is_not_blamed_on_the_file(elsewhere, capsys):
+    (elsewhere / "my.yaml").write_text("num_games: 64\n")
+    for mistake in (["--seed", "-1"], ["--sed", "1"], ["--critic", "all"]):
+        assert train("--config", "my.yaml", *mistake) == 2
+        assert "my.yaml" not in one_line(capsys)
+
+
 def test_a_run_dir_that_is_taken(elsewhere, capsys):
     (elsewhere / "thesis.tex").write_text("precious")
     assert start(".") == 2

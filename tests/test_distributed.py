@@ -25,11 +25,14 @@ SETTINGS = {
 }
 
 
-def torchrun(*arguments, processes=2, cwd=ROOT):
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
+def torchrun(*arguments):
+    return python("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", *arguments)
+
+
+def python(*arguments):
     return subprocess.run(
-        [*command, str(processes), *map(str, arguments)],
-        cwd=cwd,
+        [sys.executable, *map(str, arguments)],
+        cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -107,20 +110,20 @@ def test_two_processes_learn_like_one_with_twice_the_games(tmp_path):
 def test_a_run_of_two_stops_and_goes_on_as_if_it_had_not(tmp_path, capsys):
     """Each process has its own games; the checkpoint holds both, and only both go on with it."""
     changes = {"total_decisions": 1536, "eval_every": 512, "checkpoint_every": 512}
-    run = [ROOT / "train.py", *words(**changes)]
+    run = words(**changes)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    for arguments in (
-        [*run, "--run_dir", whole],
-        [*run, "--run_dir", parts, "--stop_after", 768],
-        [ROOT / "train.py", "--resume", parts],
+    for launcher, arguments in (
+        (torchrun, [*run, "--run_dir", whole]),
+        (python, [*run, "--run_dir", parts, "--stop_after", 768, "--processes", 2]),
+        (python, ["--resume", parts]),
     ):
-        done = torchrun(*arguments)
+        done = launcher(ROOT / "train.py", *arguments)
         assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.count("training in") == 1, "one of them speaks"
     expected, found = (checkpoint.load(path / "latest.pt") for path in (whole, parts))
     for content in (expected, found):
         content["counters"].pop("seconds")
-        content["config"].pop("run_dir")
+        del content["config"]["run_dir"], content["config"]["processes"]
     assert differences(expected, found) == []
     assert expected["counters"]["decisions"] == 1536
     first, second = expected["ranks"]
@@ -131,9 +134,10 @@ def test_a_run_of_two_stops_and_goes_on_as_if_it_had_not(tmp_path, capsys):
 
 def test_what_fails_in_the_leading_process_ends_both(tmp_path):
     (tmp_path / "something").touch()
-    done = torchrun(ROOT / "train.py", *words(), "--run_dir", tmp_path)
-    assert done.returncode != 0
-    assert f"run_dir {tmp_path} is not empty" in done.stderr
+    done = python(ROOT / "train.py", *words(processes=2), "--run_dir", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"train.py: run_dir {tmp_path} is not empty")
+    assert done.stderr.count("\n") == 1, "one of them speaks"
     assert [path.name for path in tmp_path.iterdir()] == ["something"]
 
 
