@@ -472,7 +472,7 @@ def test_a_mistake_in_a_file_names_the_file(elsewhere, capsys):
 
 
 def test_a_mistake_on_the_command_line_is_not_blamed_on_the_file(elsewhere, capsys):
-    (elsewhere / "my.yaml").write_text("num_games: 64\n")
+    (elsewhere / "my.yaml").write_text("num_games: 4096\n")
     for mistake in (["--seed", "-1"], ["--sed", "1"], ["--critic", "all"]):
         assert train("--config", "my.yaml", *mistake) == 2
         assert "my.yaml" not in one_line(capsys)
