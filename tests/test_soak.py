@@ -63,7 +63,7 @@ def test_the_engine_plays_ten_million_decisions():
     watch = memory.Watch(ENGINE_DECISIONS)
     for house, rules in enumerate(HOUSES):
         rng = np.random.default_rng(house)
-        state = engine.deal(rng, 4096, rules)
+        state = engine.deal(rng, 512, rules)
         while decisions < ENGINE_DECISIONS * (house + 1) / len(HOUSES):
             before = state.copy()
             outcome = engine.step(state, mixed(view(state), rng))
