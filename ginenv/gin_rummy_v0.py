@@ -24,6 +24,9 @@ nothing; no wrapper turns it into a loss.
 hand and whatever happened face up.  Either agent may be observed at any time; neither observation
 depends on the other's hidden cards or on the order of the stock.
 
+**Hidden cards.**  Give an agent observations and not the environment: the environment holds both
+hands and the deck, and so does its pickle.
+
 **Rewards.**  When a hand ends, the winner is paid the points that the hand is worth and the loser
 minus as many; a void hand pays nothing.  Both agents receive theirs through ``last()``.
 
