@@ -160,8 +160,13 @@ def sample(log_probs: Tensor, uniform: Tensor) -> Tensor:
     return torch.where(possible, chosen, log_probs.argmax(dim=1))
 
 
+_FEW_ROWS = 16  # to round the weights costs more than it saves on so few decisions
+
+
 class LearnedPolicy:
     """A network as a player: argmax, or sampling from its distribution.
+
+    A few decisions at a time are always worked out in float32.
 
     Attributes:
         points_scale: how many points a unit of its value is worth; None where that is not known.
@@ -211,6 +216,7 @@ class LearnedPolicy:
 
     def _forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         device = self.network.card_rule.device
-        with torch.inference_mode(), matmul_precision(self.precision, device):
+        precision = self.precision if len(mask) > _FEW_ROWS else "float32"
+        with torch.inference_mode(), matmul_precision(precision, device):
             log_probs, value = self.network(observation.to(device), mask.to(device))
         return log_probs.cpu(), value.cpu()
