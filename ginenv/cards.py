@@ -17,6 +17,7 @@ is ``EVERY_SUIT << r``.  Arrays of bitboards are little-endian on every machine.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -50,9 +51,13 @@ _NAME_OF_CARD = tuple(_CARD_OF_NAME)
 
 def name(card: int) -> str:
     """The card's text, ``name(22) == "Th"``."""
-    if not 0 <= card < NUM_CARDS:
-        raise ValueError(f"{card} is no card: cards are the integers 0 to 51")
-    return _NAME_OF_CARD[card]
+    try:
+        number = operator.index(card)
+    except TypeError:
+        number = NO_CARD
+    if not 0 <= number < NUM_CARDS:
+        raise ValueError(f"{card!r:.80} is no card: cards are the integers 0 to 51")
+    return _NAME_OF_CARD[number]
 
 
 def card(text: str) -> int:
@@ -89,7 +94,10 @@ def show(bitboard: int | np.uint64) -> str:
 
 def ids(bitboard: int | np.uint64) -> list[int]:
     """The cards of one bitboard, ascending."""
-    board = int(bitboard)
+    try:
+        board = operator.index(bitboard)
+    except TypeError:
+        raise ValueError(f"a bitboard is one integer, not {bitboard!r:.80}") from None
     if board & ~int(FULL_DECK):
         raise ValueError(f"{board:#x} has bits that are no card: a bitboard lies within FULL_DECK")
     found = []
@@ -107,6 +115,8 @@ def pack(card_ids: npt.ArrayLike | Sequence[int] | Iterable[int]) -> BitboardArr
     A card may stand several times in one set; it counts once.
     """
     array = np.asarray(card_ids)
+    if array.ndim == 0:
+        raise ValueError(f"cards are given as (..., k) ids, not as the single {card_ids!r:.80}")
     if array.size == 0:
         return np.zeros(array.shape[:-1], dtype=BITBOARD)
     if array.dtype.kind not in "iu":

@@ -64,15 +64,17 @@ def deal(
     Raises:
         ValueError: if a deck is no permutation, or a shape or a seat is wrong.
     """
-    if np.asarray(num_games).dtype.kind not in "iu" or num_games < 0:
+    about = np.asarray(num_games)
+    if about.dtype.kind not in "iu" or about.ndim or num_games < 0:
         raise ValueError(f"num_games must be an integer of 0 or more, got {num_games!r}")
     if not isinstance(rules, Rules):
         raise TypeError(f"rules must be a ginenv.Rules, got {rules!r}")
-    state = State.empty(int(num_games), rules)
+    num_games = int(num_games)  # a small NumPy integer would overflow
+    state = State.empty(num_games, rules)
     if dealer is None:
         dealer = raw_words(rng, num_games) >> np.uint64(20) & np.uint64(1)
     seats = np.asarray(dealer)
-    if seats.dtype.kind not in "iu" or not np.isin(seats, (0, 1)).all():
+    if seats.size and (seats.dtype.kind not in "iu" or not np.isin(seats, (0, 1)).all()):
         raise ValueError(f"dealer must be seats 0 or 1, got {dealer!r}")
     if seats.shape not in ((), (num_games,)):
         raise ValueError(f"dealer must be one seat or ({num_games},) of them, got {seats.shape}")
@@ -97,8 +99,12 @@ def redeal(
         rows: ``(N,)`` bool, or integer indices ``(M,)``.
         rng: shuffles the decks; may be None where they are given.
         decks: ``(M, 52)`` or ``(52,)``, as in `deal`.
+
+    Raises:
+        ValueError: if a deck is no permutation, or a game stands twice among the rows.
+        IndexError: if there is no such game.
     """
-    index = np.arange(len(state))[np.asarray(rows)] if np.size(rows) else np.zeros(0, dtype=np.intp)
+    index = _checked_rows(state, rows)
     laid = shuffled_or_given(rng, len(index), decks)
     keeps = (state.result[index] == Result.VOID) & state.rules.void_keeps_dealer
     state.dealer[index] ^= ~keeps
@@ -152,6 +158,18 @@ def step(state: State, actions: npt.ArrayLike) -> Outcome:
     if knocks.size or big_gins.size:
         _end_hands(state, knocks, actions[knocks] - rulebook.KNOCK, knocked, big_gins, outcome)
     return outcome
+
+
+def _checked_rows(state: State, rows: npt.ArrayLike) -> npt.NDArray[np.intp]:
+    wanted = np.atleast_1d(np.asarray(rows))
+    if not wanted.size:
+        return np.zeros(0, dtype=np.intp)
+    index = np.arange(len(state))[wanted]
+    if index.ndim != 1 or (wanted.dtype != bool and len(np.unique(index)) < len(index)):
+        raise ValueError(
+            f"rows must be ({len(state)},) bool, or different games, got {rows!r:.200}"
+        )
+    return index
 
 
 def _checked_actions(state: State, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:

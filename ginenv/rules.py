@@ -175,6 +175,8 @@ def settle(
         ValueError: if the shapes differ, a hand has the wrong number of cards, both hands share a
             card, or eleven cards are no big gin.
     """
+    if not isinstance(rules, Rules):
+        raise TypeError(f"rules must be a ginenv.Rules, got {rules!r:.80}")
     knockers, defenders = _checked_hands(knockers, defenders)
     is_big = cards.count(knockers) == HAND_SIZE + 1
     settlement = score(knockers, defenders, is_big, rules)

@@ -14,6 +14,9 @@ to decide again or his episode is over, all games side by side.  The learner sit
 **Action mask.**  ``infos["action_mask"]``, ``(N, 108)`` int8, belongs to the observation beside it;
 `GinRummyVectorEnv.action_masks` gives the same as bool.  An illegal action is a `ValueError`.
 
+**Hidden cards.**  An opponent is handed its `View` and a generator that does not lead back to the
+seed.  The environment itself holds the deck, and so does its pickle: it is no present for an agent.
+
 **Episodes.**  A hand (the default), or a match to ``rules.target_score`` in which the deal
 alternates.  The dealer of an episode's first hand is drawn uniformly.  Nothing is truncated.
 

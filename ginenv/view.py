@@ -264,10 +264,10 @@ def encode(
     size = observation_size(observation)
     if out is None:
         out = np.empty((len(view), size), dtype=np.uint8)
-    elif out.shape != (len(view), size) or out.dtype != np.uint8:
+    elif out.shape != (len(view), size) or out.dtype != np.uint8 or not out.flags.writeable:
         raise ValueError(
-            f"out must be uint8 {(len(view), size)} for observation {observation!r}, "
-            f"got {out.dtype} {out.shape}"
+            f"out must be uint8 {(len(view), size)} for observation {observation!r}, and not "
+            f"read-only, got {out.dtype} {out.shape}"
         )
     boards = [
         view.hand,
@@ -313,6 +313,7 @@ def split(
     Returns:
         planes ``(..., C, 4, 13)`` and counts ``(..., K)``.
     """
+    observation = np.asarray(observation)
     sizes = {observation_size(name): name for name in OBSERVATIONS}
     if observation.ndim < 1 or observation.shape[-1] not in sizes:
         raise ValueError(
@@ -383,7 +384,7 @@ def _checked_observation(observation: str) -> tuple[tuple[str, ...], tuple[str, 
 
 def _checked_seats(player: npt.ArrayLike, num_games: int) -> npt.NDArray[np.int8]:
     seats = np.asarray(player)
-    if seats.dtype.kind not in "iu" or ((seats < 0) | (seats > 1)).any():
+    if seats.size and (seats.dtype.kind not in "iu" or ((seats < 0) | (seats > 1)).any()):
         raise ValueError(f"player must be seats 0 or 1, got {player!r}")
     if seats.shape not in ((), (num_games,)):
         raise ValueError(f"player must be one seat or ({num_games},) of them, got {seats.shape}")

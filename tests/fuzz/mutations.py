@@ -96,7 +96,7 @@ def some_json(rng, data, others):
         elif isinstance(holder, list):
             holder.insert(rng.randrange(len(holder) + 1), copy.deepcopy(holder[key]))
         else:
-            holder[rng.choice(["", "x", "format", key + "s"])] = nested(rng.choice([3, 50, 300]))
+            holder[rng.choice(["", "x", "format", f"{key}s"])] = nested(rng.choice([3, 50, 300]))
     mutated = b"\n".join(json.dumps(value).encode() for value in tree)
     return some_bytes(rng, mutated, others) if rng.random() < 0.2 else mutated
 
@@ -118,7 +118,8 @@ def _neighbour(rng, value):
     if isinstance(value, bool) or value is None:
         return not value
     if isinstance(value, int):
-        return rng.choice([value + 1, value - 1, -value, value + 2**32, float(value), str(value)])
+        near = [value + 1, value - 1, -value, value + 2**32, str(value)]
+        return rng.choice([*near, float(value)] if abs(value) < 2**63 else near)
     if isinstance(value, str):
         words = value.split() or [""]
         place = rng.randrange(len(words))
