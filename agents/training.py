@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,11 +70,11 @@ class Training:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(weight_seed)
             network = Network(network_config(config)).to(device)
-            if config.init:
-                _begin_with(network, config.init)
             critic = None
             if config.critic == "all_cards":
                 critic = Critic(config.critic_hidden_size, config.hidden_layers).to(device)
+        if config.init:
+            _begin_with(config.init, network, critic)
         averaged = copy.deepcopy(network) if config.average_decay else network
         parameters = [*network.parameters(), *(critic.parameters() if critic is not None else [])]
         deal_rng = np.random.default_rng(deal_seed)
@@ -260,8 +261,10 @@ def network_config(config: Config) -> NetworkConfig:
     )
 
 
-def _begin_with(network: Network, player: str) -> None:
+def _begin_with(player: str, network: Network, critic: Critic | None) -> None:
     """Give a network the weights of a policy that has its shape.
+
+    If it is the checkpoint of a run, its critic goes on, too.
 
     Raises:
         ConfigError: if the player is no network, or one of another shape.
@@ -275,6 +278,10 @@ def _begin_with(network: Network, player: str) -> None:
             f"{network.config}"
         )
     network.load_state_dict(policy.network.state_dict())
+    if critic is not None and Path(player).is_file():
+        critic_weights = checkpoint.load(player).get("critic")
+        if critic_weights is not None:
+            critic.load_state_dict(critic_weights)
 
 
 def usable_device(name: str) -> torch.device:

@@ -203,6 +203,7 @@ def test_a_run_may_begin_with_the_weights_of_another(tmp_path, whole):
     training = Training.start(tiny(init=str(tmp_path / "before.pt"), average_decay=0.9))
     assert differences(training.network.state_dict(), whole[0].network.state_dict()) == []
     assert differences(training.averaged.state_dict(), whole[0].network.state_dict()) == []
+    assert differences(training.critic.state_dict(), whole[0].critic.state_dict()) == []
     training.advance()
     saved = training.pack()
     (tmp_path / "before.pt").unlink()
