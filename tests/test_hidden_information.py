@@ -316,6 +316,17 @@ def test_a_guest_of_the_league_is_handed_nothing_hidden():
     assert_nothing_hidden(spy, [league, state, *arrays_of(state)], [deal_rng], set())
 
 
+def test_the_trainers_players_draw_from_another_stream_than_its_deals():
+    training = pytest.importorskip("agents.training")
+    from tests.tiny import tiny
+
+    run = training.Training.start(tiny())
+    assert dealing_state(run.league.rng) != dealing_state(run.deal_rng)
+    assert not any(thing is run.deal_rng for thing in reachable(run.league.rng))
+    seeds = [rng.bit_generator.seed_seq.entropy for rng in (run.league.rng, run.deal_rng)]
+    assert len({*seeds, tiny().seed}) == 3, "neither seed is the other's, or the run's"
+
+
 def test_a_spy_with_more_in_hand_is_found():
     """The walk does see what it looks for."""
     state = engine.deal(np.random.default_rng(SEED), 3)

@@ -79,22 +79,15 @@ def go_on(state):
 
 
 class Scratch:
-    """A file in memory that loaders which take a path can read."""
+    """A file in memory, for loaders that take a path."""
 
-    def __init__(self, suffix):
-        self._file = tempfile.NamedTemporaryFile(dir=PLACE, suffix=suffix)  # noqa: SIM115
-        self.path = Path(self._file.name)
+    def __init__(self, name):
+        self._directory = tempfile.TemporaryDirectory(dir=PLACE)
+        self.path = Path(self._directory.name) / name
 
     def __call__(self, data):
-        self._file.seek(0)
-        self._file.truncate()
-        self._file.write(data)
-        self._file.flush()
+        self.path.write_bytes(data)
         return self.path
-
-    def content(self):
-        """What a writer left there."""
-        return self.path.read_bytes()
 
 
 # Cards and actions as text
@@ -215,7 +208,9 @@ def load_message(data):
 # Files
 
 
-STATE_FILE, COPY, CHECKPOINT_FILE, CONFIG_FILE = map(Scratch, (".npz", ".npz", ".pt", ".yaml"))
+STATE_FILE, COPY, CHECKPOINT_FILE, CONFIG_FILE = map(
+    Scratch, ("games", "copy", "policy.pt", "some.yaml")
+)
 
 
 def make_states():
@@ -223,7 +218,7 @@ def make_states():
     found = []
     for some in (games(), games()[:1], games()[:0]):
         some.save(STATE_FILE.path)
-        found.append(STATE_FILE.content())
+        found.append(STATE_FILE.path.read_bytes())
     return found
 
 
@@ -254,8 +249,7 @@ def make_checkpoints():
     found = []
     for content in (policy, run):
         checkpoint.save(CHECKPOINT_FILE.path, content)
-        found.append(CHECKPOINT_FILE.content())
-        CHECKPOINT_FILE.__init__(".pt")  # it was replaced
+        found.append(CHECKPOINT_FILE.path.read_bytes())
     return found
 
 
