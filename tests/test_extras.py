@@ -9,11 +9,13 @@ import sys
 
 import pytest
 
+import ginenv
 from ginenv import adapter, benchmark, film, peers
 
 
 def test_a_film_without_pillow(tmp_path, monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "ginenv.picture", raising=False)
+    monkeypatch.delattr(ginenv, "picture", raising=False)
     monkeypatch.setattr(adapter, "version", lambda package: "9.0")
     assert film.main([str(tmp_path / "game.gif")]) == 2
     assert "found pillow 9.0: pip install 'ginenv[render]'" in capsys.readouterr().err
