@@ -62,6 +62,11 @@ def begin(*arguments, dies_writing=None):
     )
 
 
+def completed(process):
+    said = process.communicate()[0]
+    assert process.returncode == 0, said
+
+
 def reached(run):
     """The decisions of the newest checkpoint; -1 before the first."""
     latest = run / "latest.pt"
@@ -72,8 +77,7 @@ def reached(run):
 @pytest.mark.timeout(3600)
 def test_a_run_that_is_killed_twenty_times_ends_like_the_one_that_never_was(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    done = begin(*words(run_dir=whole, **RUN))
-    assert done.wait() == 0, done.stdout.read()
+    completed(begin(*words(run_dir=whole, **RUN)))
     rng, tried = random.Random(1), Counter()
     while sum(tried.values()) < KILLS:
         writing = sum(tried.values()) % 2 == 1
@@ -90,8 +94,7 @@ def test_a_run_that_is_killed_twenty_times_ends_like_the_one_that_never_was(tmp_
         assert process.returncode == -signal.SIGKILL, said
         assert reached(killed) < RUN["total_decisions"]
         tried["in the middle of a checkpoint" if writing else "at a random moment"] += 1
-    last = begin("--resume", killed)
-    assert last.wait() == 0, last.stdout.read()
+    completed(begin("--resume", killed))
     assert differences(content(killed / "latest.pt"), content(whole / "latest.pt")) == []
     assert differences(metrics(killed), metrics(whole)) == []
     assert differences(tensorboard(killed), tensorboard(whole)) == []
