@@ -1,9 +1,9 @@
 """Several processes that train one policy: each plays its own games, and they learn together.
 
 `torchrun` starts them, on one machine or many, or `launched` does, on this one.  Where there is one
-process everything here does nothing at no cost.  Gradients
-are averaged by hand rather than by `DistributedDataParallel`: decisions that are learned from are
-not equally many in each process, and an exact average weighs each process by how many it has.
+process everything here does nothing at no cost.  Gradients are averaged by hand rather than by
+`DistributedDataParallel`: decisions that are learned from are not equally many in each process, and
+an exact average weighs each process by how many it has.
 """
 
 from __future__ import annotations

@@ -279,6 +279,7 @@ def update(
     flat = [x.to(device, non_blocking=True) for x in flat]
     network.train()
     models: list[nn.Module] = [network] if critic is None else [network, critic]
+    parameters = [p for model in models for p in model.parameters()]
     sums: dict[str, float] = {}
     minibatches = max(1, decisions // (config.minibatch_size * ranks.size))
     minibatches = min(minibatches, ranks.least(len(chosen)))
@@ -291,8 +292,7 @@ def update(
             optimizer.zero_grad(set_to_none=True)
             losses["loss"].backward()
             found = torch.stack([x.detach() for x in losses.values()])
-            everything = [p for model in models for p in model.parameters()]
-            found = ranks.average(everything, len(rows), found)
+            found = ranks.average(parameters, len(rows), found)
             norms = [
                 nn.utils.clip_grad_norm_(model.parameters(), config.max_grad_norm)
                 for model in models
@@ -315,8 +315,8 @@ def update(
 def _moments(numbers: Tensor, ranks: Ranks) -> tuple[float, float, int]:
     """Mean, variance and count of the numbers of all processes."""
     exact = numbers.double()
-    sums = torch.stack([exact.sum(), exact.square().sum(), torch.tensor(float(len(numbers)))])
-    total, squares, count = ranks.total(sums.double()).tolist()
+    sums = torch.stack([exact.sum(), exact.square().sum(), exact.new_tensor(len(numbers))])
+    total, squares, count = ranks.total(sums).tolist()
     mean = total / count
     return mean, max(0.0, squares / count - mean**2) * count / (count - 1), int(count)
 

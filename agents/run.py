@@ -59,12 +59,13 @@ class Run:
         before = {number: signal.signal(number, self._on_signal) for number in _SIGNALS}
         try:
             if self.directory is None:
-                return self._loop(stop_after, time_budget)
+                self._loop(stop_after, time_budget)
+                return 0
             self.log = MetricLog(self.directory.path, self.training.decisions)
             self.display = TrainingDisplay(self.console, self.config.total_decisions)
             self._say(f"training in {self.directory.path}")
             with self.display:
-                status = self._loop(stop_after, time_budget)
+                self._loop(stop_after, time_budget)
         except FloatingPointError as error:
             return self._diverged(error)
         finally:
@@ -77,11 +78,11 @@ class Run:
                 f"stopped by {self.asked_to_stop} after {self.training.decisions:,} decisions; go "
                 f"on with: python train.py --resume {self.directory.path}"
             )
-        elif status == 0:
+        else:
             self._conclude(self.directory)
-        return status
+        return 0
 
-    def _loop(self, stop_after: int | None, time_budget: float | None) -> int:
+    def _loop(self, stop_after: int | None, time_budget: float | None) -> None:
         started = time.monotonic()
         if self.training.decisions == 0:  # so that a run can go on wherever it is cut off
             self._save(None if self.directory is None else self.directory.latest)
@@ -95,7 +96,6 @@ class Run:
                 break
             self._advance()
         self._save(None if self.directory is None else self.directory.latest)
-        return 0
 
     def _advance(self) -> None:
         training, config = self.training, self.config
