@@ -10,12 +10,13 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, NoReturn
+from typing import Any
 
 from rich.console import Console
 
 import ginenv
 from agents import evaluation, report
+from agents.command_line import Parser
 from agents.evaluation import Comparison, Plan
 from agents.external import ExternalError
 from agents.html_report import PlayReport
@@ -47,11 +48,6 @@ line is wrong, 130 after Ctrl-C, which prints what has been measured so far
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message} (--help has all options)\n")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Evaluate as the command line says; the exit status."""
     parser = _parser()
@@ -64,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _evaluate(parser: _Parser, options: argparse.Namespace) -> int:
+def _evaluate(parser: Parser, options: argparse.Namespace) -> int:
     names, pairings = _checked_pairings(parser, options)
     plan = _checked_plan(parser, options)
     if options.report and options.round_robin:
@@ -114,8 +110,8 @@ def _play(
                 page.pick_hands(policies)
 
 
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="evaluate.py" if sys.argv[0].endswith("evaluate.py") else "gin-evaluate",
         description="Compare players of gin rummy over paired deals: each deck is played twice, "
         "with the seats swapped.",
@@ -218,7 +214,7 @@ def _width(text: str) -> float:
 
 
 def _checked_pairings(
-    parser: _Parser, options: argparse.Namespace
+    parser: Parser, options: argparse.Namespace
 ) -> tuple[list[str], list[Comparison]]:
     """Who takes part, each once, and who plays whom."""
     if options.round_robin is not None:
@@ -238,7 +234,7 @@ def _checked_pairings(
     return names, [Comparison(options.player, opponent) for opponent in opponents]
 
 
-def _checked_plan(parser: _Parser, options: argparse.Namespace) -> Plan:
+def _checked_plan(parser: Parser, options: argparse.Namespace) -> Plan:
     if options.hands is None:
         options.hands = _HANDS if options.until is None else _MOST_HANDS
     for name in ("hands", "games"):
@@ -268,7 +264,7 @@ def _checked_plan(parser: _Parser, options: argparse.Namespace) -> Plan:
     )
 
 
-def _checked_player(parser: _Parser, name: str, options: argparse.Namespace) -> Policy:
+def _checked_player(parser: Parser, name: str, options: argparse.Namespace) -> Policy:
     try:
         policy = player(name)
     except (ValueError, OSError) as error:
@@ -280,7 +276,7 @@ def _checked_player(parser: _Parser, name: str, options: argparse.Namespace) -> 
     return policy
 
 
-def _check_writable(parser: _Parser, option: str, path: str | None) -> None:
+def _check_writable(parser: Parser, option: str, path: str | None) -> None:
     """Ends with an error now rather than after an hour of play."""
     if path is None:
         return

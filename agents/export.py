@@ -24,13 +24,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch import Tensor
 
 import ginenv
 from agents.checkpoint import pack_policy
+from agents.command_line import Parser
 from agents.network import LearnedPolicy, Network
 from agents.players import play, player
 from ginenv import opponents
@@ -266,11 +267,6 @@ def _first(error: BaseException) -> str:
 # The command
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message} (--help has all options)\n")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command ``python -m agents.export``; returns the exit status."""
     parser = _parser()
@@ -290,8 +286,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="python -m agents.export",
         description="Write a learned policy as ONNX or TorchScript, and check what was written.",
         epilog=_EPILOG,
@@ -309,7 +305,7 @@ def _parser() -> _Parser:
     return parser
 
 
-def _checked_policy(parser: _Parser, spec: str) -> LearnedPolicy:
+def _checked_policy(parser: Parser, spec: str) -> LearnedPolicy:
     try:
         policy = player(spec)
     except (ValueError, OSError) as error:
@@ -319,7 +315,7 @@ def _checked_policy(parser: _Parser, spec: str) -> LearnedPolicy:
     return policy
 
 
-def _checked_place(parser: _Parser, options: argparse.Namespace) -> Path:
+def _checked_place(parser: Parser, options: argparse.Namespace) -> Path:
     """Where to write; what is wrong with the place is told before the work."""
     source, suffix = Path(options.policy), SUFFIXES[options.format]
     if options.output is not None:

@@ -6,8 +6,8 @@ import argparse
 import difflib
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
+from agents.command_line import Parser
 from agents.table.levels import BOTS, Level, level
 from ginenv.rules import PRESETS
 from ginenv.scoresheet import PRESETS as SHEETS
@@ -18,11 +18,6 @@ files are: docs/playing.md
 
 exit status: 0; 2 if the command line is wrong or there is no terminal; 130 after an interrupt
 """
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message} (--help has all options)\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,8 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return app.return_code or 0
 
 
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="gin-play",
         description="Play gin rummy in the terminal.",
         epilog=_EPILOG,
@@ -119,7 +114,7 @@ def _pace(text: str) -> float:
     return pace
 
 
-def _checked_level(parser: _Parser, text: str) -> Level:
+def _checked_level(parser: Parser, text: str) -> Level:
     """A level whose policy can be had; a broken checkpoint is told here and not at the table."""
     try:
         chosen = level(text)
@@ -129,7 +124,7 @@ def _checked_level(parser: _Parser, text: str) -> Level:
     return chosen
 
 
-def _check_preset(parser: _Parser, option: str, name: str, known: list[str]) -> None:
+def _check_preset(parser: Parser, option: str, name: str, known: list[str]) -> None:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f", did you mean {near[0]!r}?" if near else "."
