@@ -1,6 +1,7 @@
 """The value function that sees all cards: what it is shown, and that nobody else sees it."""
 
 import numpy as np
+import pytest
 import torch
 
 from agents.critic import HIDDEN_SIZE, Critic, hidden_cards, opponent_hand
@@ -32,9 +33,18 @@ def test_the_opponents_hand_and_its_deadwood():
         assert deadwood == melds.deadwood(state.hands[row, opponent][None])[0]
 
 
-def test_the_stock_is_told_by_who_will_draw_it():
+def passed_twice():
+    """Games in which the non-dealer has to draw from the stock."""
+    state = engine.deal(np.random.default_rng(3), 8)
+    for _ in range(2):
+        engine.step(state, np.full(8, 106))
+    assert (state.phase == Phase.FORCED_DRAW).all()
+    return state
+
+
+@pytest.mark.parametrize("state", [states(200, seed=2), passed_twice()], ids=["any", "forced"])
+def test_the_stock_is_told_by_who_will_draw_it(state):
     """Everybody draws from the stock from now on: the cards come as the planes say."""
-    state = states(200, seed=2)
     for row in np.flatnonzero(state.stock_size >= 12)[:60]:
         planes, _ = shown(state, row)
         me, game = int(state.player[row]), state[int(row)]
