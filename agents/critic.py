@@ -61,7 +61,7 @@ def hidden_cards(state: State, games: npt.NDArray[np.intp], suits: npt.NDArray[n
     by_drawer = np.bitwise_or.reduceat(bits.reshape(-1, _LAST_DRAW, 2), _DRAWS, axis=1)
     # After two passes the non-dealer, who passed first, draws first.
     next_is_mine = np.where(
-        phase == Phase.UPCARD, player != state.dealer[games], phase == Phase.DRAW
+        phase == Phase.UPCARD, player != state.dealer[games], phase != Phase.DISCARD
     )
     mine = np.where(next_is_mine[:, None], by_drawer[:, :, 0], by_drawer[:, :, 1])
     his = np.where(next_is_mine[:, None], by_drawer[:, :, 1], by_drawer[:, :, 0])
