@@ -1,6 +1,7 @@
 # Everything runs in .venv, which the first target that needs it creates.
 #
 #   make train            set up, train configs/quick.yaml, end with the table against the bots
+#   make strong           train the shipped policy: the three parts of its recipe, in some hours
 #   make test             set up, run the tests
 #   make slow             the slow tests
 #   make coverage         the tests, and what they leave out; the engine must be covered whole
@@ -34,7 +35,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 # What plays the game: all of it is tested, every line and both ways of every branch.
 ENGINE := cards runs melds rules decks state legality engine view uniform
 
-.PHONY: help setup train test slow coverage matrix lint format types docs dist audit clean
+.PHONY: help setup train strong test slow coverage matrix lint format types docs dist audit clean
 .DEFAULT_GOAL := help
 
 help:
@@ -52,6 +53,14 @@ $(STAMP): pyproject.toml constraints.txt
 train: $(STAMP)
 	$(BIN)/python train.py --config $(CONFIG) $(ARGS)
 
+# A part that is done is left alone, one that was begun goes on; each begins with what the last learned.
+strong: $(STAMP)
+	for part in strong strong-2 strong-3; do \
+	  test ! -e runs/$$part/results.json || continue; \
+	  if test -e runs/$$part; then $(BIN)/python train.py --resume runs/$$part $(ARGS); \
+	  else $(BIN)/python train.py --config configs/$$part.yaml $(ARGS); fi || exit 1; \
+	done
+
 test: $(STAMP)
 	$(PYTEST) $(ARGS)
 
@@ -59,7 +68,7 @@ slow: $(STAMP)
 	$(PYTEST) -m slow $(ARGS)
 
 coverage: $(STAMP)
-	$(PYTEST) --cov --cov-report= $(ARGS)
+	$(MAKE) test ARGS="--cov --cov-report= $(ARGS)"
 	$(BIN)/python -m coverage report
 	$(BIN)/python -m coverage report --fail-under=100 \
 	  --include="$$(printf ',ginenv/%s.py' $(ENGINE) | cut -c2-)"

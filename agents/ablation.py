@@ -38,15 +38,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "suits as dealt": {"canonical_suits": False},
     "guesses the opponent's hand": {"belief_coef": 0.1},
     "last weights, no average": {"average_decay": 0.0},
-    "self-play alone": {"opponent_share": 0.0, "past_self_share": 0.0},
+    "self-play alone": {"opponent_share": 0.0},
+    "meets earlier selves": {"past_self_share": 0.1},
     "constant schedules": {"final_learning_rate": 1e-3, "final_ent_coef": 0.03, "ent_coef": 0.03},
     "imitates crazy first": {"imitate": "crazy"},
-    "512 units a layer": {"hidden_size": 512},
 }
 _BASE = Config(
     opponents=("greedy", "patient", "hard", "crazy", "crazy"),
     opponent_share=0.3,
-    past_self_share=0.05,
+    past_self_share=0.0,
     average_decay=0.95,
     final_learning_rate=5e-5,
     final_ent_coef=0.005,

@@ -146,7 +146,7 @@ def sample(log_probs: Tensor, uniform: Tensor) -> Tensor:
     Returns:
         ``(B,)`` int64.
     """
-    cumulative = log_probs.exp().cumsum(dim=1)
+    cumulative = log_probs.softmax(dim=1).cumsum(dim=1)
     total = cumulative[:, -1:]
     below_total = torch.nextafter(total, torch.zeros_like(total))
     drawn = torch.minimum(uniform[:, None] * total, below_total)

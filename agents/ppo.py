@@ -129,55 +129,62 @@ def rollout(
     device = network.card_rule.device
     network.eval()
     league.invite()
-    for t in range(len(buffer.action)):
-        with watch.measure("engine"):
-            seen = view(state)
-            learner, opponents = league.to_move(state)
-        with watch.measure("encode"):
-            own = seen if opponents is None else seen[learner]
-            observation, mask, suits = network.observe(own)
-            rows = torch.from_numpy(learner)
-            if buffer.hidden.shape[2]:
-                hidden = hidden_cards(state, learner, suits)
-                buffer.hidden[t, rows] = hidden
-        with watch.measure("inference"), torch.inference_mode():
-            with matmul_precision(config.precision, device):
+    # Around all steps: so the weights are rounded once (in inference mode they are each time).
+    with torch.no_grad(), matmul_precision(config.precision, device):
+        for t in range(len(buffer.action)):
+            with watch.measure("engine"):
+                seen = view(state)
+                learner, opponents = league.to_move(state)
+            with watch.measure("encode"):
+                own = seen if opponents is None else seen[learner]
+                observation, mask, suits = network.observe(own)
+                if buffer.hidden.shape[2]:
+                    hidden = hidden_cards(state, learner, suits)
+                    _put(buffer.hidden[t], learner, hidden)
+            with watch.measure("inference"):
                 inputs = network.inputs(observation.to(device))
                 log_probs, value, _ = network.judge(inputs, mask.to(device))
                 if critic is not None:
                     value = critic(inputs, hidden.to(device))
-            uniform = torch.rand(len(value), generator=generator).to(device)
-            action = sample(log_probs, uniform)
-            if teacher is not None:
-                taught = reorder(teacher(own, league.rng), suits)
-                action = torch.from_numpy(taught).to(device)
-            log_prob = log_probs.gather(1, action[:, None]).squeeze(1)
-            if not log_prob.isfinite().all():
-                raise FloatingPointError("the network's output is not finite")
-        actions = np.empty(len(state), dtype=np.int64)
-        actions[learner] = restore(action.cpu().numpy(), suits)
-        with watch.measure("bots"):
-            if opponents is not None:
-                league.act(seen, opponents, actions)
-        with watch.measure("encode"):
-            buffer.observation[t, rows] = observation
-            buffer.mask[t, rows] = mask
-            buffer.action[t, rows] = action.cpu()
-            buffer.log_prob[t, rows] = log_prob.cpu()
-            buffer.value[t, rows] = value.cpu()
-            buffer.seat[t] = torch.from_numpy(seen.seat)
-            buffer.learns[t] = False
-            buffer.learns[t, rows] = True
-        with watch.measure("engine"):
-            outcome = engine.step(state, actions)
-            buffer.done[t] = torch.from_numpy(outcome.hand_over)
-            buffer.reward[t] = torch.from_numpy(outcome.points / np.float32(config.points_scale))
-            ended = np.flatnonzero(outcome.hand_over)
-            if ended.size:
-                played.add(state, outcome, ended)
-                engine.redeal(state, ended, deal_rng)
-                league.seat_players(ended)
+                uniform = torch.rand(len(value), generator=generator).to(device)
+                action = sample(log_probs, uniform)
+                if teacher is not None:
+                    taught = reorder(teacher(own, league.rng), suits)
+                    action = torch.from_numpy(taught).to(device)
+                log_prob = log_probs.gather(1, action[:, None]).squeeze(1)
+                if not log_prob.isfinite().all():
+                    raise FloatingPointError("the network's output is not finite")
+            actions = np.empty(len(state), dtype=np.int64)
+            actions[learner] = restore(action.cpu().numpy(), suits)
+            with watch.measure("bots"):
+                if opponents is not None:
+                    league.act(seen, opponents, actions)
+            with watch.measure("encode"):
+                _put(buffer.observation[t], learner, observation)
+                _put(buffer.mask[t], learner, mask)
+                _put(buffer.action[t], learner, action.cpu())
+                _put(buffer.log_prob[t], learner, log_prob.cpu())
+                _put(buffer.value[t], learner, value.cpu())
+                buffer.seat[t] = torch.from_numpy(seen.seat)
+                buffer.learns[t] = False
+                _put(buffer.learns[t], learner, torch.ones(len(learner), dtype=torch.bool))
+            with watch.measure("engine"):
+                outcome = engine.step(state, actions)
+                buffer.done[t] = torch.from_numpy(outcome.hand_over)
+                buffer.reward[t] = torch.from_numpy(
+                    outcome.points / np.float32(config.points_scale)
+                )
+                ended = np.flatnonzero(outcome.hand_over)
+                if ended.size:
+                    played.add(state, outcome, ended)
+                    engine.redeal(state, ended, deal_rng)
+                    league.seat_players(ended)
     return played
+
+
+def _put(where: Tensor, rows: npt.NDArray[np.intp], what: Tensor) -> None:
+    """Write rows of a tensor in the processor's memory; NumPy is several times faster at it."""
+    where.numpy()[rows] = what.numpy()
 
 
 def gae(
@@ -287,7 +294,7 @@ def update(
         order = chosen[torch.randperm(len(chosen), generator=generator)]
         for rows in order.tensor_split(minibatches):
             rows = rows.to(device)
-            batch = Minibatch(*(x[rows] for x in flat))
+            batch = Minibatch(*(x.index_select(0, rows) for x in flat))
             losses = _losses(network, critic, batch, config, ent_coef, imitate)
             optimizer.zero_grad(set_to_none=True)
             losses["loss"].backward()
@@ -341,7 +348,7 @@ def _losses(
     if imitate:
         policy_loss = -(log_ratio + batch.log_prob).mean()
     value_loss = 0.5 * (value - batch.target).square().mean()
-    entropy = masked_entropy(log_probs, batch.mask).mean()
+    entropy = masked_entropy(log_probs).mean()
     loss = policy_loss + config.vf_coef * value_loss - ent_coef * entropy
     losses = {
         "policy_loss": policy_loss,
@@ -360,6 +367,8 @@ def _losses(
     return {"loss": loss, **losses}
 
 
-def masked_entropy(log_probs: Tensor, mask: Tensor) -> Tensor:
+def masked_entropy(log_probs: Tensor) -> Tensor:
     """The entropy of each row over its legal actions, ``(B, 108)`` to ``(B,)``, in nats."""
-    return -(log_probs.exp() * log_probs.masked_fill(~mask, 0)).sum(dim=1)
+    # An illegal action has probability zero, and p log p is zero as it is for a certain one.
+    finite = log_probs.nan_to_num(nan=torch.nan, posinf=torch.inf, neginf=0)
+    return -(finite.exp() * finite).sum(dim=1)

@@ -84,7 +84,7 @@ class Training:
             network=network,
             critic=critic,
             averaged=averaged,
-            optimizer=torch.optim.Adam(parameters, lr=config.learning_rate, eps=1e-5),
+            optimizer=torch.optim.Adam(parameters, lr=config.learning_rate, eps=1e-5, fused=True),
             league=League(config, np.random.default_rng(league_seed)),
             state=engine.deal(deal_rng, config.num_games, Rules.preset(config.rules)),
             buffer=Buffer.allocate(
@@ -163,12 +163,14 @@ class Training:
         return LearnedPolicy(self.averaged, precision=self.config.precision)
 
     def pack_policy(self) -> dict[str, Any]:
-        """The policy of this moment, and the configuration that it comes from."""
+        """The policy of this moment, and the configuration that it comes from.
+
+        It is passed on, so it names no place of this machine: `init` and `run_dir` stay empty.
+        """
+        anywhere = dataclasses.replace(self.config, init="", run_dir="")
         return {
             **checkpoint.pack_policy(self.averaged, self.config.precision),
-            "config": {
-                k: list(v) if isinstance(v, tuple) else v for k, v in vars(self.config).items()
-            },
+            "config": _plain(anywhere),
         }
 
     def pack(self) -> dict[str, Any]:
@@ -185,6 +187,7 @@ class Training:
     def _pack(self, of_ranks: list[dict[str, Any]]) -> dict[str, Any]:
         content = {
             **self.pack_policy(),
+            "config": _plain(self.config),
             "optimizer": self.optimizer.state_dict(),
             "ranks": of_ranks,
             "counters": {
@@ -247,6 +250,10 @@ class Training:
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise checkpoint.CheckpointError(f"no training run to go on with: {error}") from None
         return training
+
+
+def _plain(config: Config) -> dict[str, Any]:
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in vars(config).items()}
 
 
 def network_config(config: Config) -> NetworkConfig:

@@ -66,7 +66,7 @@ def odds(bot: Scripted, num_hands: int, seed: int) -> None:
             for what, board in kinds.items():
                 some = board[turns]
                 held[what, span] += cards.count(some & his[turns]).sum(), cards.count(some).sum()
-        state = _play_on(state, bot(seen, rng), rng)[0]
+        state = _play_on(state, bot(seen, rng))[0]
     print(f"{'the opponent holds':34}", *[f"{span:>14}" for span in spans], sep="")
     for what in _kinds(*[_NO_CARDS] * 3):
         shares = [held[what, span] for span in spans]
@@ -145,7 +145,7 @@ def knock_or_wait(bot: Scripted, opponent: Scripted, num_hands: int, seed: int) 
             samples["taken"][games] = cards.count(some.opponent_known)
             samples["stock"][games] = some.stock_size
             samples["knock"][games] = np.where(settled.knocker_wins, 1, -1) * settled.points
-        state, points, over = _play_on(state, actions, rng)
+        state, points, over = _play_on(state, actions)
         ended = np.flatnonzero(over)
         samples["wait"][hand[ended]] = points[ended, seats[hand[ended]]]
         hand = hand[~over]
@@ -169,7 +169,7 @@ def styles(bot: str, opponents: Sequence[str], num_hands: int, seed: int) -> Non
 
 
 def _play_on(
-    state: State, actions: npt.NDArray[np.int64], rng: np.random.Generator
+    state: State, actions: npt.NDArray[np.int64]
 ) -> tuple[State, npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
     """The games that go on after a step; the points ``(N, 2)`` and ends ``(N,)`` of all."""
     outcome = engine.step(state, actions)

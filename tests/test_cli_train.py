@@ -97,6 +97,8 @@ def test_the_policy_alone_is_a_small_file_that_plays_and_does_not_train(whole, c
     policy, latest = (checkpoint.load_policy(whole / f"{name}.pt") for name in ("policy", "latest"))
     assert differences(policy.network.state_dict(), latest.network.state_dict()) == []
     assert (whole / "policy.pt").stat().st_size < (whole / "latest.pt").stat().st_size / 3
+    places = [checkpoint.load(whole / f"{n}.pt")["config"]["run_dir"] for n in ("policy", "latest")]
+    assert places == ["", str(whole)]  # what is passed on names no place of this machine
     capsys.readouterr()
     assert train("--resume", whole / "policy.pt") == 2
     assert "policy.pt is a policy without a training run; it cannot go on" in one_line(capsys)
@@ -310,7 +312,7 @@ def test_a_loss_that_is_no_number_stops_the_run_with_the_step_saved(
     before = (path / "latest.pt").read_bytes()
     capsys.readouterr()
     with monkeypatch.context() as patched:
-        patched.setattr(ppo, "masked_entropy", lambda log_probs, mask: log_probs[:, 0] * torch.nan)
+        patched.setattr(ppo, "masked_entropy", lambda log_probs: log_probs[:, 0] * torch.nan)
         assert train("--resume", path) == 1
     line = one_line(capsys)
     saved = path / "diverged-512.pt"

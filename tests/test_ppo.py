@@ -153,7 +153,7 @@ def test_masked_entropy_is_that_of_the_legal_actions():
     mask = rng.random((200, 108)) < rng.random((200, 1))
     mask[np.arange(200), rng.integers(108, size=200)] = True
     log_probs = torch.tensor(np.where(mask, logits, -np.inf)).log_softmax(dim=1)
-    found = masked_entropy(log_probs, torch.tensor(mask))
+    found = masked_entropy(log_probs)
     expected = [
         scipy.stats.entropy(np.exp(row[legal])) for row, legal in zip(logits, mask, strict=True)
     ]
@@ -167,7 +167,7 @@ def test_masked_entropy_of_even_and_of_certain_choices():
     logits = torch.zeros(3, 108)
     logits[2, 0] = 500  # the other legal action underflows
     log_probs = logits.masked_fill(~mask, -torch.inf).log_softmax(dim=1)
-    assert masked_entropy(log_probs, mask).tolist() == pytest.approx([np.log(7), np.log(2), 0])
+    assert masked_entropy(log_probs).tolist() == pytest.approx([np.log(7), np.log(2), 0])
 
 
 def test_the_gradient_of_the_entropy_is_finite_and_moves_legal_logits_only():
@@ -180,13 +180,13 @@ def test_the_gradient_of_the_entropy_is_finite_and_moves_legal_logits_only():
     def total(legal_logits):
         filled = torch.zeros_like(logits).masked_scatter(mask, legal_logits)
         log_probs = filled.masked_fill(~mask, -torch.inf).log_softmax(dim=1)
-        return masked_entropy(log_probs, mask).sum()
+        return masked_entropy(log_probs).sum()
 
     legal = logits[mask].requires_grad_()
     assert torch.autograd.gradcheck(total, legal)
     leaf = logits.clone().requires_grad_()
     log_probs = leaf.masked_fill(~mask, -torch.inf).log_softmax(dim=1)
-    masked_entropy(log_probs, mask).sum().backward()
+    masked_entropy(log_probs).sum().backward()
     assert torch.isfinite(leaf.grad).all()
     assert (leaf.grad[~mask] == 0).all() and leaf.grad[mask].any()
 

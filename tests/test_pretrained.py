@@ -4,15 +4,20 @@ The bounds lie far below its card, ``agents/pretrained/README.md``: with these d
 always the same, a policy as strong as the card says does not come near them.
 """
 
+import dataclasses
+import itertools
 from pathlib import Path
 
 import pytest
 
 import agents
-from agents import checkpoint, players
+from agents import checkpoint, config, players
 from agents.network import LearnedPolicy
+from agents.training import network_config
 
 PLACE = Path(agents.__file__).parent / "pretrained"
+CONFIGS = Path(__file__).parent.parent / "configs"
+PARTS = ("strong", "strong-2", "strong-3")
 
 
 @pytest.mark.parametrize(
@@ -35,9 +40,19 @@ def test_it_is_small_and_a_policy_and_nothing_more():
     assert isinstance(players.player("pretrained"), LearnedPolicy)
 
 
+def test_each_part_of_its_recipe_begins_with_what_the_last_one_learned():
+    parts = [config.load(CONFIGS / f"{name}.yaml", {}) for name in PARTS]
+    for before, after in itertools.pairwise(parts):
+        assert after.init == f"{before.run_dir}/latest.pt"
+        assert network_config(after) == network_config(before)
+    made = checkpoint.load(PLACE / "policy.pt")["config"]
+    recipe = vars(dataclasses.replace(parts[-1], init="", run_dir=""))
+    assert made == {k: list(v) if isinstance(v, tuple) else v for k, v in recipe.items()}
+
+
 def test_its_card_names_the_recipe_that_it_has():
-    config = checkpoint.load(PLACE / "policy.pt")["config"]
+    made = checkpoint.load(PLACE / "policy.pt")["config"]
     card = (PLACE / "README.md").read_text(encoding="utf-8")
-    assert "configs/strong.yaml" in card and "configs/finish.yaml" in card
-    assert f"{config['total_decisions'] // 10**6} million" in card
-    assert f"seed {config['seed']}" in card
+    assert all(f"configs/{part}.yaml" in card for part in PARTS)
+    assert f"{made['total_decisions'] // 10**6} million" in card
+    assert f"seed {made['seed']}" in card
