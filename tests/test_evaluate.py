@@ -292,7 +292,10 @@ def test_an_interruption_prints_what_has_been_measured(capsys, monkeypatch, tmp_
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_ends_without_a_traceback():
+    # A shell's background job ignores SIGINT, and so would a program that the tests start from one.
     script = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from agents import cli_evaluate, evaluation
 played = evaluation.play_blocks
 def announced(*args, **options):
