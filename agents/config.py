@@ -50,7 +50,7 @@ class Config:
     # The network
     hidden_size: int = 256
     hidden_layers: int = 2
-    init: str = ""  # a policy whose weights to begin with: a name, a checkpoint or a run
+    init: str = ""  # a policy to begin as, maybe a narrower one: a name, a checkpoint, a run
     live_outs: bool = True  # show it what each card may still meld with
     canonical_suits: bool = True  # show it the suits in the order of the own holding
     contextual_rule: bool = True  # let the position shift the rule for each card

@@ -15,6 +15,7 @@ from agents import checkpoint
 from agents.config import Config, ConfigError
 from agents.critic import Critic
 from agents.distributed import ALONE, Ranks
+from agents.layers import grow
 from agents.league import League
 from agents.network import LearnedPolicy, Network, NetworkConfig
 from agents.ppo import Buffer, HandsPlayed, rollout, update
@@ -269,26 +270,29 @@ def network_config(config: Config) -> NetworkConfig:
 
 
 def _begin_with(player: str, network: Network, critic: Critic | None) -> None:
-    """Give a network the weights of a policy that has its shape.
+    """Give a network the weights of a policy of its shape, or of one that is narrower.
 
     If it is the checkpoint of a run, its critic goes on, too.
 
     Raises:
-        ConfigError: if the player is no network, or one of another shape.
+        ConfigError: if the player is no network, or one that does not fit.
     """
     policy = opponents.resolve(player)
     if not isinstance(policy, LearnedPolicy):
         raise ConfigError(f"init must be a learned policy, {player} is none")
-    if policy.network.config != network.config:
+    its, own = policy.network.config, network.config
+    if dataclasses.replace(its, hidden_size=own.hidden_size) != own:
+        raise ConfigError(f"init: {player} has another network than this run, {its} and not {own}")
+    saved = checkpoint.load(player) if Path(player).is_file() else {}
+    try:
+        grow(network, policy.network.state_dict())
+        if critic is not None and "critic" in saved:
+            grow(critic, saved["critic"])
+    except ValueError as error:
         raise ConfigError(
-            f"init: {player} has another network than this run, {policy.network.config} and not "
-            f"{network.config}"
-        )
-    network.load_state_dict(policy.network.state_dict())
-    if critic is not None and Path(player).is_file():
-        critic_weights = checkpoint.load(player).get("critic")
-        if critic_weights is not None:
-            critic.load_state_dict(critic_weights)
+            f"init: {player} is wider than this run's networks ({error}): raise hidden_size or "
+            f"critic_hidden_size"
+        ) from None
 
 
 def usable_device(name: str) -> torch.device:

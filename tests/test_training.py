@@ -9,6 +9,7 @@ import torch
 from agents import checkpoint
 from agents.checkpoint import CheckpointError
 from agents.config import ConfigError
+from agents.critic import hidden_cards
 from agents.network import LearnedPolicy
 from agents.training import Training, usable_device
 from ginenv import engine, opponents
@@ -211,13 +212,44 @@ def test_a_run_may_begin_with_the_weights_of_another(tmp_path, whole):
     assert differences(packed(again), packed(training)) == [], "it is not needed to go on"
 
 
+def test_a_wider_network_begins_as_a_narrower_one_and_uses_its_new_units(tmp_path, whole):
+    narrow, _ = whole
+    checkpoint.save(tmp_path / "narrow.pt", narrow.pack())
+    width = {"hidden_size": 40, "critic_hidden_size": 150}
+    wide = Training.start(tiny(init=str(tmp_path / "narrow.pt"), **width))
+    state = engine.deal(np.random.default_rng(3), 200)
+    observation, mask, suits = wide.network.observe(view(state))
+    hidden = hidden_cards(state, np.arange(200), suits)
+    with torch.no_grad():
+        for training in (wide, narrow):
+            inputs = training.network.inputs(observation)
+            said = training.network(observation, mask)
+            training.said = (*said, training.critic(inputs, hidden))
+    for its, own in zip(narrow.said, wide.said, strict=True):
+        assert torch.allclose(its, own, atol=1e-5)
+    new = slice(narrow.config.hidden_size, None)
+    assert not wide.network.policy.weight[:, new].any()
+    wide.advance()
+    heard = wide.network.policy.weight[:, new].any(dim=0)
+    assert heard.float().mean() > 0.5  # of the others most are silent in these few positions
+
+
 @pytest.mark.parametrize(
     ("player", "reason"),
-    [("crazy", "must be a learned policy, crazy is none"), ("pretrained", "has another network")],
+    [
+        ("crazy", "must be a learned policy, crazy is none"),
+        ("pretrained", r"is wider than this run's networks \(.* is \[.*, there is room for \["),
+    ],
 )
 def test_a_beginning_that_does_not_fit_is_refused(player, reason):
     with pytest.raises(ConfigError, match=reason):
-        Training.start(tiny(init=player))
+        Training.start(tiny(init=player, hidden_layers=2))
+
+
+def test_a_beginning_with_a_wider_critic_is_refused(tmp_path, whole):
+    checkpoint.save(tmp_path / "wide.pt", whole[0].pack())
+    with pytest.raises(ConfigError, match=r"wider .* raise hidden_size or critic_hidden_size"):
+        Training.start(tiny(init=str(tmp_path / "wide.pt"), critic_hidden_size=100))
 
 
 def test_at_first_a_teacher_plays_and_is_imitated():
