@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from agents import benchmark as bots
+from agents import benchmark_training as trainer
+from agents.config import Config
 from ginenv import benchmark, engine, opponents, workloads
 from ginenv.benchmark import Figure, shown
 from ginenv.rules import settle
@@ -53,6 +55,26 @@ def test_peers_take_turns_and_ratios_are_told(small, capsys):
     ratios = [figure for figure in figures if figure["unit"] == "times"]
     assert ratios[0]["name"].startswith("64 games, cards, over OpenSpiel")
     assert [figure["goal"] for figure in ratios][:2] == [100, None]
+
+
+def test_the_trainers_benchmark_reports_each_setting_and_counts_decisions(monkeypatch, capsys):
+    small = {"num_games": 32, "num_steps": 4, "minibatch_size": 64, "hidden_size": 8}
+    monkeypatch.setattr(trainer, "Config", lambda **changes: Config(**{**small, **changes}))
+    settings = ({}, {"precision": "float32"}, {"num_games": 16, "num_steps": 8})
+    monkeypatch.setattr(trainer, "SETTINGS", settings)
+    assert trainer.main(QUICK) == 0
+    figures = json.loads(capsys.readouterr().out)["figures"]
+    names = ["as they are", "precision float32", "num_games 16, num_steps 8"]
+    assert [figure["name"] for figure in figures] == names
+    assert all(figure["unit"] == "decisions/s" and figure["median"] > 0 for figure in figures)
+    monkeypatch.setattr(workloads, "process_time", iter([0.0, 0.5, 0.9, 1.5]).__next__)
+    assert trainer.learning({}).run(1.0) == 2 * 32 * 4 / 1.5
+
+
+def test_the_settings_that_are_timed_can_be_run():
+    for changes in trainer.SETTINGS:
+        config = Config(**changes)
+        assert config.num_games * config.num_steps == Config().num_games * Config().num_steps
 
 
 def test_the_bots_benchmark_reports_every_bot(small, monkeypatch, capsys):
