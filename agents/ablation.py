@@ -1,10 +1,10 @@
 """What each part of the recipe is worth: ``python -m agents.ablation``.
 
 Every variant changes one switch of the recipe and trains for equally many seconds of one core,
-with several seeds; how many decisions that gives is measured first, so that each variant runs
-through its whole schedule.  The table has points a hand against fixed opponents, argmax play over
-paired deals, as the mean over the seeds with its 95 % interval (Student's t), and the difference
-to the recipe over the same seeds.
+with several seeds; how many decisions that gives is measured before its first run, so that each
+runs through its whole schedule.  The table has points a hand against fixed opponents, argmax play
+over paired deals, as the mean over the seeds with its 95 % interval (Student's t), and the
+difference to the recipe over the same seeds.
 
 Results are kept in a file of JSON lines as they come; what stands there already is not run again.
 """
@@ -60,27 +60,23 @@ _STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.36
 
 
 def run(
-    changes: dict[str, Any], seed: int, seconds: float, opponents: Sequence[str], pairs: int
+    changes: dict[str, Any], seed: int, decisions: int, opponents: Sequence[str], pairs: int
 ) -> dict[str, Any]:
     """Train one variant with one seed and play it against each opponent.
 
     Args:
         changes: of the recipe.
         seed: of the run.
-        seconds: of the processor, for training.
+        decisions: to train for.
         opponents: names.
         pairs: of hands against each.
 
     Returns:
         ``decisions``, ``seconds`` (of the processor) and, by opponent, ``points`` a hand.
     """
-    config = dataclasses.replace(_BASE, seed=seed, **changes)
-    decisions = int(seconds * _speed(config))
-    config = dataclasses.replace(
-        config,
-        total_decisions=decisions,
-        imitate_decisions=int(_IMITATED * decisions) if config.imitate else 0,
-    )
+    config = dataclasses.replace(_BASE, seed=seed, total_decisions=decisions, **changes)
+    if config.imitate:
+        config = dataclasses.replace(config, imitate_decisions=int(_IMITATED * decisions))
     start = time.process_time()
     training = Training.start(config)
     while not training.finished:
@@ -97,9 +93,9 @@ def run(
     }
 
 
-def _speed(config: Config) -> float:
-    """Decisions for each second of the processor, after a first update."""
-    training = Training.start(config)
+def speed(changes: dict[str, Any]) -> float:
+    """Decisions for each second of the processor that a variant makes, after a first update."""
+    training = Training.start(dataclasses.replace(_BASE, **changes))
     training.advance()
     start, before = time.process_time(), training.decisions
     for _ in range(_TIMED_UPDATES):
@@ -164,7 +160,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if any((r["variant"], r["seed"]) == (variant, seed) for r in results):
             continue
         console.print(f"{place} of {len(wanted)}: {variant}, seed {seed}", highlight=False)
-        found = run(VARIANTS[variant], seed, options.seconds, options.opponents, options.pairs)
+        changes = VARIANTS[variant]
+        decisions = next((r["decisions"] for r in results if r["variant"] == variant), None)
+        if decisions is None:
+            decisions = int(options.seconds * speed(changes))
+        found = run(changes, seed, decisions, options.opponents, options.pairs)
         results.append({"variant": variant, "seed": seed, **found})
         with open(options.results, "a", encoding="utf-8") as file:
             file.write(json.dumps(results[-1]) + "\n")
