@@ -4,7 +4,7 @@
 #   make strong           train the shipped policy: the three parts of its recipe, in some hours
 #   make test             set up, run the tests
 #   make slow             the slow tests
-#   make coverage         the tests, and what they leave out; the engine must be covered whole
+#   make coverage         make test, and what it leaves out; the engine must be covered whole
 #   make matrix           the tests on every Python and NumPy that is supported
 #   make lint             ruff
 #   make types            mypy
