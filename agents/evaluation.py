@@ -20,6 +20,7 @@ from ginenv.rules import STANDARD, Rules
 from ginenv.scoresheet import Scoring
 
 ANCHOR = "greedy"  # the player whose rating is fixed, where he takes part
+_MOST_PARTS = 64
 
 Progress = Callable[[str, int, int], None]
 
@@ -68,6 +69,12 @@ class Comparison:
         parts = {unit: [tally.swapped() for tally in self.parts[unit]] for unit in self.parts}
         return Comparison(self.opponent, self.player, parts)
 
+    def add(self, unit: str, tally: Tally) -> None:
+        """Take the results of one block; blocks are joined in time, so that they never are many."""
+        self.parts[unit].append(tally)
+        if len(self.parts[unit]) >= _MOST_PARTS:
+            self._merged(unit)
+
     def _merged(self, unit: str) -> Tally | None:
         if len(self.parts[unit]) > 1:
             self.parts[unit] = [Tally.merge(self.parts[unit])]
@@ -113,7 +120,7 @@ def measure(
             scoring=plan.scoring if unit == "match" else None,
         )
         for tally in blocks if number else ():
-            comparison.parts[unit].append(tally)
+            comparison.add(unit, tally)
             if unit == "hand" and plan.until is not None:
                 hands = Tally.merge(comparison.parts[unit])
                 width = hands.points_a_hand.half_width

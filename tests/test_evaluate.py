@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from agents import evaluation, report
 from agents.cli_evaluate import main
 from agents.evaluation import Comparison, Plan
 from agents.players import BLOCK, play, player
+from agents.tally import Tally
 from ginenv.record import read
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -146,6 +148,18 @@ def test_until_plays_until_the_interval_is_narrow_enough():
     assert all(done <= expected for _, done, expected in seen)
     whole = play(policies["greedy"], policies["random"], hands.num_pairs, seed=0)
     assert whole.points_a_hand == hands.points_a_hand
+
+
+def test_many_blocks_become_few_parts_and_nothing_is_lost():
+    comparison, points = Comparison("a", "b"), []
+    for number in range(300):
+        block = Tally.empty("hand", 1 + number % 3)
+        block.points[:] = number
+        points.append(block.points)
+        comparison.add("hand", block)
+        assert len(comparison.parts["hand"]) < 64
+    assert np.array_equal(comparison.hands.points, np.concatenate(points))
+    assert comparison.games is None
 
 
 def test_until_says_when_it_was_not_reached(capsys):
