@@ -53,7 +53,7 @@ $(STAMP): pyproject.toml constraints.txt
 train: $(STAMP)
 	$(BIN)/python train.py --config $(CONFIG) $(ARGS)
 
-# A part that is done is left alone, one that was begun goes on; each begins with what the last learned.
+# A part that is done is left alone, one that was begun goes on.
 strong: $(STAMP)
 	for part in strong strong-2 strong-3; do \
 	  test ! -e runs/$$part/results.json || continue; \

@@ -288,10 +288,10 @@ def _begin_with(player: str, network: Network, critic: Critic | None) -> None:
         grow(network, policy.network.state_dict())
         if critic is not None and "critic" in saved:
             grow(critic, saved["critic"])
-    except ValueError as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ConfigError(
-            f"init: {player} is wider than this run's networks ({error}): raise hidden_size or "
-            f"critic_hidden_size"
+            f"init: {player} does not fit into this run's networks ({error!s:.300}): if it is "
+            f"wider, raise hidden_size or critic_hidden_size"
         ) from None
 
 

@@ -238,7 +238,7 @@ def test_a_wider_network_begins_as_a_narrower_one_and_uses_its_new_units(tmp_pat
     ("player", "reason"),
     [
         ("crazy", "must be a learned policy, crazy is none"),
-        ("pretrained", r"is wider than this run's networks \(.* is \[.*, there is room for \["),
+        ("pretrained", r"does not fit into this run's networks \(.*, there is room for \["),
     ],
 )
 def test_a_beginning_that_does_not_fit_is_refused(player, reason):
@@ -248,8 +248,15 @@ def test_a_beginning_that_does_not_fit_is_refused(player, reason):
 
 def test_a_beginning_with_a_wider_critic_is_refused(tmp_path, whole):
     checkpoint.save(tmp_path / "wide.pt", whole[0].pack())
-    with pytest.raises(ConfigError, match=r"wider .* raise hidden_size or critic_hidden_size"):
+    with pytest.raises(ConfigError, match="if it is wider, raise hidden_size or critic_hidden"):
         Training.start(tiny(init=str(tmp_path / "wide.pt"), critic_hidden_size=100))
+
+
+@pytest.mark.parametrize("critic", [None, 3, {}, {"value.bias": 0}, {"value.bias": [0.0]}])
+def test_a_beginning_with_a_strangers_critic_is_refused(tmp_path, whole, critic):
+    checkpoint.save(tmp_path / "odd.pt", {**whole[0].pack(), "critic": critic})
+    with pytest.raises(ConfigError, match="does not fit into this run's networks"):
+        Training.start(tiny(init=str(tmp_path / "odd.pt")))
 
 
 def test_at_first_a_teacher_plays_and_is_imitated():
