@@ -217,6 +217,12 @@ def test_more_than_all_games():
         ("a: &a [1]\nb: 3\n", "an anchor (&) in line 1"),
         ("b: 3\na: *a\n", "an alias (*) in line 2"),
         ("seed: " + "[" * 3000 + "]" * 3000 + "\n", "nested too deeply"),
+        ("seed: " + "[" * 90_000 + "\n", "nested too deeply"),  # would take minutes to read
+        ("seed: " + "{a: " * 20_000 + "\n", "nested too deeply"),
+        ("".join(" " * n + "a:\n" for n in range(60)), "nested too deeply"),
+        ("".join(" " * n + "- \n" for n in range(60)), "nested too deeply"),
+        ("seed: " + "[" * 51 + "]" * 51 + "\n", "nested too deeply"),
+        ("seed: " + "[" * 49 + "]" * 49 + "\n", "seed must be a whole number"),
         ("seed: [" + "1, " * 3000 + "1]\n", "got [1, 1, 1, 1, 1, 1, ...]"),
         ("seed: '" + "9" * 9000 + "'\n", "seed must be a whole number"),
         ("x" * 900 + ": 1\n", "unknown key 'xxx"),
