@@ -26,8 +26,10 @@ from rich.console import Console
 from rich.table import Table
 
 from agents import players
+from agents.benchmark_training import updates
 from agents.config import Config
 from agents.training import Training
+from ginenv.workloads import rate
 
 RECIPE = "the recipe"
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -53,7 +55,7 @@ _BASE = Config(
     snapshot_every=500_000,
 )
 _IMITATED = 0.1  # of the decisions, where a variant imitates
-_TIMED_UPDATES = 4
+_TIMED_SECONDS = 8.0
 _DECK_SEED = 40_000
 # Student's t, 97.5 %, by the number of seeds.
 _STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
@@ -95,12 +97,7 @@ def run(
 
 def speed(changes: dict[str, Any]) -> float:
     """Decisions for each second of the processor that a variant makes, after a first update."""
-    training = Training.start(dataclasses.replace(_BASE, **changes))
-    training.advance()
-    start, before = time.process_time(), training.decisions
-    for _ in range(_TIMED_UPDATES):
-        training.advance()
-    return (training.decisions - before) / (time.process_time() - start)
+    return rate(updates(dataclasses.replace(_BASE, **changes)), _TIMED_SECONDS)
 
 
 def summarise(results: list[dict[str, Any]], opponents: Sequence[str]) -> Table:

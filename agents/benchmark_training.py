@@ -38,22 +38,24 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
+def updates(config: Config) -> Callable[[], int]:
+    """A run after its first update; each call is one more, and tells how many decisions it had."""
+    training = Training.start(config)
+    training.advance()
+
+    def update() -> int:
+        before = training.decisions
+        training.advance()
+        return training.decisions - before
+
+    return update
+
+
 def learning(changes: dict[str, Any]) -> Workload:
     """Decisions a second of a run with some settings changed."""
-
-    def prepare() -> Callable[[], int]:
-        training = Training.start(Config(**changes))
-        training.advance()
-
-        def work() -> int:
-            before = training.decisions
-            training.advance()
-            return training.decisions - before
-
-        return work
-
     name = ", ".join(f"{key} {value}" for key, value in changes.items())
-    return Workload(name or "as they are", "decisions/s", prepared(prepare))
+    run = prepared(lambda: updates(Config(**changes)))
+    return Workload(name or "as they are", "decisions/s", run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

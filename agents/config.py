@@ -202,8 +202,12 @@ def _made(values: dict[Any, Any]) -> Config:
 
 def dump(config: Config) -> str:
     """The configuration as YAML that `load` reads back."""
-    values = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(config).items()}
-    return yaml.safe_dump(values, sort_keys=False)
+    return yaml.safe_dump(plain(config), sort_keys=False)
+
+
+def plain(config: Config) -> dict[str, Any]:
+    """The configuration as numbers, texts and lists, for files."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in vars(config).items()}
 
 
 def _choice(name: str, value: str, allowed: list[str]) -> None:

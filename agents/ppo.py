@@ -167,7 +167,7 @@ def rollout(
                 _put(buffer.value[t], learner, value.cpu())
                 buffer.seat[t] = torch.from_numpy(seen.seat)
                 buffer.learns[t] = False
-                _put(buffer.learns[t], learner, torch.ones(len(learner), dtype=torch.bool))
+                _put(buffer.learns[t], learner, torch.tensor(True))
             with watch.measure("engine"):
                 outcome = engine.step(state, actions)
                 buffer.done[t] = torch.from_numpy(outcome.hand_over)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from agents import checkpoint
-from agents.config import Config, ConfigError
+from agents.config import Config, ConfigError, plain
 from agents.critic import Critic
 from agents.distributed import ALONE, Ranks
 from agents.layers import grow
@@ -171,7 +171,7 @@ class Training:
         anywhere = dataclasses.replace(self.config, init="", run_dir="")
         return {
             **checkpoint.pack_policy(self.averaged, self.config.precision),
-            "config": _plain(anywhere),
+            "config": plain(anywhere),
         }
 
     def pack(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class Training:
     def _pack(self, of_ranks: list[dict[str, Any]]) -> dict[str, Any]:
         content = {
             **self.pack_policy(),
-            "config": _plain(self.config),
+            "config": plain(self.config),
             "optimizer": self.optimizer.state_dict(),
             "ranks": of_ranks,
             "counters": {
@@ -251,10 +251,6 @@ class Training:
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise checkpoint.CheckpointError(f"no training run to go on with: {error}") from None
         return training
-
-
-def _plain(config: Config) -> dict[str, Any]:
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in vars(config).items()}
 
 
 def network_config(config: Config) -> NetworkConfig:

@@ -28,6 +28,7 @@ def small(monkeypatch):
     }
     base = dataclasses.replace(ablation._BASE, **{name: getattr(config, name) for name in shape})
     monkeypatch.setattr(ablation, "_BASE", base)
+    monkeypatch.setattr(ablation, "_TIMED_SECONDS", 0.01)
 
 
 def ablate(path, *words):

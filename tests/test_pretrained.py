@@ -46,8 +46,7 @@ def test_each_part_of_its_recipe_begins_with_what_the_last_one_learned():
         assert after.init == f"{before.run_dir}/latest.pt"
         assert network_config(after) == network_config(before)
     made = checkpoint.load(PLACE / "policy.pt")["config"]
-    recipe = vars(dataclasses.replace(parts[-1], init="", run_dir=""))
-    assert made == {k: list(v) if isinstance(v, tuple) else v for k, v in recipe.items()}
+    assert made == config.plain(dataclasses.replace(parts[-1], init="", run_dir=""))
 
 
 def test_its_card_names_the_recipe_that_it_has():

@@ -3,7 +3,7 @@
     python tests/compat/pythons.py                       # python3.10 … python3.13 on the PATH
     python tests/compat/pythons.py 3.12 ~/my/python3.13  # these
     python tests/compat/pythons.py --no-torch            # all tests that need no torch
-    python tests/compat/pythons.py --keep /tmp/pythons -- tests/test_melds.py   # words for pytest
+    python tests/compat/pythons.py --keep build/pythons -- tests/test_melds.py   # for pytest
 
 Each run has a fresh environment in a temporary folder (or under --keep FOLDER, to be used again):
 once with NumPy 1.26, where it exists for that Python, once with the versions of `constraints.txt`.
