@@ -20,3 +20,22 @@ def pytest_make_collect_report(collector):
         report.outcome = "skipped"
         report.longrepr = (str(collector.path), 1, "Skipped: needs torch")
     return report
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """An empty directory, in which the test works."""
+    place = tmp_path / "here"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """The directory of a training run that went from its beginning to its end: only to be read."""
+    from tests.train_command import EVALUATED, start  # brings torch
+
+    path = tmp_path_factory.mktemp("finished") / "run"
+    assert start(path, **EVALUATED) == 0
+    return path
