@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agents import features, tune
 from agents.players import play
 from agents.scripted import STYLES, Scripted, loose_cards, own_turn
-from ginenv import cards, engine, melds, opponents
+from ginenv import cards, engine, opponents
 from ginenv.rules import (
     DECLARE_BIG_GIN,
     DRAW_STOCK,
@@ -24,61 +23,12 @@ from ginenv.rules import (
 from ginenv.view import View, resample_hidden, view
 from tests import brute
 from tests.hands import meld_rich_hand, rich_deck, shuffled_deck
+from tests.positions import position
 from tests.table import PRESETS
 
 BOTS = {name: Scripted(style) for name, style in STYLES.items()}
 LADDER = ["easy", "normal", "hard", "crazy"]
 STEADY = ["greedy", "patient", "hard", "crazy"]  # draw no random numbers
-
-
-# Positions
-
-
-def position(
-    hand,
-    phase=Phase.DISCARD,
-    upcard="",
-    pile="",
-    took="",
-    threw="",
-    drawn="",
-    turn=4,
-    stock=20,
-    limit=10,
-    dealer=1,
-    rules=STANDARD,
-):
-    """What seat 0 sees: its hand, the pile below its top, what the opponent took and threw."""
-    board = {"hand": hand, "pile": pile, "took": took, "threw": threw, "upcard": upcard}
-    board = {name: cards.parse(text) for name, text in board.items()}
-    seen = board["hand"] | board["pile"] | board["took"] | board["upcard"]
-
-    def one(value, dtype):
-        return np.array([value], dtype=dtype)
-
-    return View(
-        hand=one(board["hand"], np.uint64),
-        upcard=one(cards.card(upcard) if upcard else -1, np.int8),
-        pile=one(board["pile"], np.uint64),
-        opponent_known=one(board["took"], np.uint64),
-        opponent_discards=one(board["threw"], np.uint64),
-        opponent_declined=one(0, np.uint64),
-        known_to_opponent=one(0, np.uint64),
-        own_discards=one(0, np.uint64),
-        own_declined=one(0, np.uint64),
-        unseen=one(cards.FULL_DECK & ~seen, np.uint64),
-        stock_size=one(stock, np.int8),
-        phase=one(phase, np.int8),
-        turn=one(turn, np.int16),
-        drawn=one(cards.card(drawn) if drawn else -1, np.int8),
-        knock_limit=one(limit, np.int8),
-        scores=np.zeros((1, 2), dtype=np.int32),
-        dealer=one(dealer, np.int8),
-        seat=one(0, np.int8),
-        to_move=one(True, bool),
-        game_id=one(0, np.int64),
-        rules=rules,
-    )
 
 
 def choice(bot, *args, **kwargs):
@@ -352,128 +302,5 @@ def test_nobody_acts_out_of_turn(name):
     assert len(BOTS[name](view(state[:0]), np.random.default_rng(0))) == 0
 
 
-# Features
-
-
-def random_boards(rng, shape, share):
-    return [frozenset(np.flatnonzero(rng.random(52) < share).tolist()) for _ in range(shape)]
-
-
-def as_array(sets):
-    return np.array([brute.bitboard(some) for some in sets], dtype=np.uint64)
-
-
-def as_sets(boards):
-    return [frozenset(cards.ids(board)) for board in boards]
-
-
-THREES = [meld for meld in brute.MELDS if len(meld) == 3]
-
-
-def test_meld_chances_are_the_expected_number_of_melds_of_three():
-    rng = np.random.default_rng(41)
-    chance = rng.random((5, 52))
-    there = np.zeros((5, 4, 16), dtype=np.float32)
-    there[:, :, :13] = chance.reshape(5, 4, 13)
-    wanted = np.zeros((5, 52))
-    for meld in THREES:
-        for card in meld:
-            wanted[:, card] += np.prod([chance[:, other] for other in meld - {card}], axis=0)
-    np.testing.assert_allclose(features.by_card(features.meld_chances(there)), wanted, rtol=1e-5)
-
-
-def test_patterns_by_definition():
-    rng = np.random.default_rng(43)
-    hands = random_boards(rng, 300, 0.2) + [meld_rich_hand(rng, 11) for _ in range(300)]
-    completing, inside, near = [], [], []
-    for hand in hands:
-        completing.append({c for m in THREES if len(m - hand) == 1 for c in m - hand})
-        inside.append({c for m in THREES if m <= hand for c in m})
-        near.append(
-            {
-                other
-                for c in hand
-                for other in range(52)
-                if (other % 13 == c % 13) or (other // 13 == c // 13 and abs(other - c) == 1)
-            }
-        )
-    boards = as_array(hands)
-    assert as_sets(features.completing(boards)) == completing
-    assert as_sets(melds.meldable(boards)) == inside
-    assert as_sets(features.near(boards)) == near
-    marked = cards.planes(boards).astype(bool)
-    assert np.array_equal(features.board(marked), boards)
-    assert np.array_equal(features.by_card(features.plane(boards)), marked)
-
-
-def test_gin_outs_by_definition():
-    rng = np.random.default_rng(47)
-    hands = [
-        hand
-        for hand in (meld_rich_hand(rng) for _ in range(400))
-        if 0 < brute.least_deadwood(hand) <= 15
-    ][:60]
-    live = [
-        frozenset(range(52)) - hand - other
-        for hand, other in zip(hands, random_boards(rng, len(hands), 0.3), strict=True)
-    ]
-    wanted = [
-        sum(any(brute.least_deadwood((hand | {c}) - {d}) == 0 for d in hand) for c in some)
-        for hand, some in zip(hands, live, strict=True)
-    ]
-    assert features.gin_outs(as_array(hands), as_array(live)).tolist() == wanted
-    assert sum(wanted) > 60
-
-
-def test_what_the_opponent_holds():
-    seen = position("As 2s 3s", took="7h", threw="Tc", pile="Tc", upcard="9d")
-    chance = dict(zip(range(52), features.by_card(features.opponent_holds(seen))[0], strict=True))
-    wanted = {
-        "7h": 1,
-        "As": 0,
-        "Tc": 0,
-        "9d": 0,
-        "7c": 0.5,
-        "8h": 0.5,
-        "Jc": 0.1,
-        "Th": 0.1,
-        "Kd": 0.3,
-        "5h": 0.3,
-    }
-    for card, value in wanted.items():
-        assert chance[cards.card(card)] == pytest.approx(value), card
-
-
 def test_own_turns():
     assert [int(own_turn(position("As", turn=turn))[0]) for turn in (0, 1, 2, 3)] == [0, 0, 1, 1]
-
-
-# The tuning command
-
-
-def test_the_tuning_command_prints_its_tables(capsys):
-    assert tune.main(["odds", "knocks", "--hands", "200", "--opponents", "hard"]) == 0
-    printed = capsys.readouterr().out
-    assert "one next to a card that he took" in printed
-    assert "points gained by a knock over waiting" in printed
-
-
-def test_the_tuning_command_changes_each_threshold(capsys, monkeypatch):
-    monkeypatch.setattr(tune, "VARIATIONS", {"keep": (20.0,), "hold": (1, 2)})
-    assert tune.main(["styles", "--hands", "20", "--opponents", "greedy"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in lines[-4:]] == [
-        "keep = 40.0",
-        "keep = 20.0",
-        "hold = 1",
-        "hold = 2",
-    ]
-    assert set(tune.VARIATIONS) <= {field.name for field in dataclasses.fields(STYLES["crazy"])}
-
-
-def test_the_tuning_command_refuses_nonsense(capsys):
-    for arguments in (["ods"], ["--hands", "0"], ["--bot", "expert"]):
-        with pytest.raises(SystemExit) as stopped:
-            tune.main(arguments)
-        assert stopped.value.code == 2
-    assert "ods" in capsys.readouterr().err
