@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from agents import features as worked_out
 from agents.symmetry import as_dealt, canonical
@@ -29,7 +29,21 @@ OBSERVATION_SIZE = _BASE + 2 * NUM_CARDS + 1
 _SEEN_PLANES = len(_PLANES) - 1  # all but the last, `deadwood_after`
 NUM_PLANES = _SEEN_PLANES + 3 + 2
 _PHASES = len(Phase) - 1  # nobody decides when the hand is over
-_NUMBERS = 7
+# The numbers that it is told beside the phase, and what each is divided by; then the gin outs.
+_SCALES = {
+    "stock_size": 31.0,
+    "turn": 30.0,
+    "is_dealer": 1.0,
+    "knock_limit": 10.0,
+    "deadwood": 50.0,
+    "best_deadwood_after": 50.0,
+}
+_LIMIT, _DEADWOOD, _LEAST = 3, 4, 5
+_READ = torch.tensor(
+    [len(_PLANES) * NUM_CARDS + _COUNTS.index(name) for name in _SCALES] + [OBSERVATION_SIZE - 1]
+)
+_UNITS = torch.tensor([*_SCALES.values(), 4.0])
+_NUMBERS = len(_UNITS)
 NUM_INPUTS = NUM_PLANES * NUM_CARDS + _PHASES + _NUMBERS
 
 # The chance that a card is there to be melded with, as `scripted.Style` has it for its bots.
@@ -100,29 +114,20 @@ def features(observation: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         ``(B, 16 * 52 + 11)``: 16 planes by card, then the phase one-hot and seven numbers.
     """
     seen, end = _SEEN_PLANES * NUM_CARDS, len(_PLANES) * NUM_CARDS
-    counts = dict(zip(_COUNTS, observation[:, end:_BASE].float().unbind(1), strict=True))
+    device = observation.device
     after = observation[:, seen:end].float()
     held = after != NOT_HELD
-    least = counts["best_deadwood_after"]
-    phase = nn.functional.one_hot(counts["phase"].long().clamp(max=_PHASES - 1), _PHASES)
-    inputs = torch.empty(observation.shape[0], NUM_INPUTS, dtype=dtype, device=observation.device)
+    numbers = observation.index_select(1, _READ.to(device)).float()
+    limit, deadwood, least = (numbers[:, place, None] for place in (_LIMIT, _DEADWOOD, _LEAST))
+    inputs = torch.empty(observation.shape[0], NUM_INPUTS, dtype=dtype, device=device)
     inputs[:, :seen] = observation[:, :seen]
     inputs[:, seen:end] = after * held / 50
-    inputs[:, end : end + NUM_CARDS] = (after - least[:, None]) * held / 20
-    inputs[:, end + NUM_CARDS : end + 2 * NUM_CARDS] = after <= counts["knock_limit"][:, None]
-    chances = observation[:, _BASE : _BASE + 2 * NUM_CARDS].float() / _CHANCE_UNIT
+    inputs[:, end : end + NUM_CARDS] = (after - least) * held / 20
+    inputs[:, end + NUM_CARDS : end + 2 * NUM_CARDS] = after <= limit
+    chances = observation[:, _BASE : _BASE + 2 * NUM_CARDS] / _CHANCE_UNIT
     inputs[:, end + 2 * NUM_CARDS : end + 4 * NUM_CARDS] = chances
-    inputs[:, end + 4 * NUM_CARDS : -_NUMBERS] = phase
-    inputs[:, -_NUMBERS:] = torch.stack(
-        [
-            counts["stock_size"] / 31,
-            counts["turn"] / 30,
-            counts["is_dealer"],
-            counts["knock_limit"] / 10,
-            counts["deadwood"] / 50,
-            torch.where(least == NOT_HELD, counts["deadwood"], least) / 50,
-            observation[:, -1].float() / 4,
-        ],
-        dim=1,
-    )
+    phase = observation[:, end + _COUNTS.index("phase"), None].clamp(max=_PHASES - 1)
+    inputs[:, end + 4 * NUM_CARDS : -_NUMBERS] = phase == torch.arange(_PHASES, device=device)
+    numbers[:, _LEAST, None] = torch.where(least == NOT_HELD, deadwood, least)
+    inputs[:, -_NUMBERS:] = numbers / _UNITS.to(device)
     return inputs

@@ -45,17 +45,17 @@ def canonical(view: View) -> tuple[View, npt.NDArray[np.intp]]:
     held = view.hand.view(LANES).reshape(-1, 4).astype(np.int32)
     unseen = view.unseen.view(LANES).reshape(-1, 4)
     suits = np.argsort(unseen - (held << 13), axis=1, kind="stable")
-    boards = np.stack([getattr(view, name) for name in _BOARDS])
-    lanes = np.take_along_axis(boards.view(LANES).reshape(*boards.shape, 4), suits[None], axis=2)
-    moved: dict[str, Any] = dict(zip(_BOARDS, lanes.view(BITBOARD)[..., 0], strict=True))
-    places = np.argsort(suits, axis=1)
-    reordered = dataclasses.replace(
-        view,
-        **moved,
-        upcard=_renamed(view.upcard, places),
-        drawn=_renamed(view.drawn, places),
-    )
-    return reordered, suits
+    row = np.arange(0, 4 * len(view), 4)  # of four lanes
+    source = (suits + row[:, None]).ravel()
+    boards = np.array([getattr(view, name) for name in _BOARDS])
+    lanes = boards.view(LANES).take(source, axis=1).view(BITBOARD)
+    place = np.empty_like(source)
+    place[source] = np.tile(np.arange(4), len(view))
+    single = np.array([view.upcard, view.drawn])
+    renamed = 13 * place.take(row + np.maximum(single, 0) // 13) + single % 13
+    upcard, drawn = np.where(single == cards.NO_CARD, single, renamed).astype(np.int8)
+    moved: dict[str, Any] = dict(zip(_BOARDS, lanes, strict=True))
+    return dataclasses.replace(view, **moved, upcard=upcard, drawn=drawn), suits
 
 
 def restore(actions: npt.NDArray[np.integer], suits: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
@@ -73,9 +73,3 @@ def reorder(actions: npt.NDArray[np.integer], suits: npt.NDArray[np.intp]) -> np
 def as_dealt(view: View) -> tuple[View, npt.NDArray[np.intp]]:
     """The same positions with their suits as they are: what `canonical` is compared with."""
     return view, np.broadcast_to(np.arange(4), (len(view), 4))
-
-
-def _renamed(card: npt.NDArray[np.int8], places: npt.NDArray[np.intp]) -> npt.NDArray[np.int8]:
-    rows = np.arange(len(card))
-    renamed = 13 * places[rows, card // 13] + card % 13
-    return np.where(card == cards.NO_CARD, cards.NO_CARD, renamed).astype(np.int8)
