@@ -35,7 +35,7 @@ RECIPE = "the recipe"
 VARIANTS: dict[str, dict[str, Any]] = {
     RECIPE: {},
     "critic sees own view only": {"critic": "own_view"},
-    "trusts the critic sooner": {"gae_lambda": 0.8},
+    "gae_lambda 0.8": {"gae_lambda": 0.8},
     "no live outs": {"live_outs": False},
     "fixed rule for each card": {"contextual_rule": False},
     "suits as dealt": {"canonical_suits": False},
