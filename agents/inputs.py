@@ -38,7 +38,9 @@ _SCALES = {
     "deadwood": 50.0,
     "best_deadwood_after": 50.0,
 }
-_LIMIT, _DEADWOOD, _LEAST = 3, 4, 5
+_LIMIT, _DEADWOOD, _LEAST = map(
+    [*_SCALES].index, ("knock_limit", "deadwood", "best_deadwood_after")
+)
 _READ = torch.tensor(
     [len(_PLANES) * NUM_CARDS + _COUNTS.index(name) for name in _SCALES] + [OBSERVATION_SIZE - 1]
 )
