@@ -148,16 +148,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _table(noise: Noise, lambdas: Sequence[float], spread: Tensor, decisions: int) -> Table:
     table = Table("gae_lambda", title=f"the policy gradient over {decisions:,} decisions")
     table.add_column("advantages' standard deviation, points", justify="right")
-    table.add_column("decisions until signal equals noise", justify="right")
-    table.add_column(f"the mean gradient's length, of that at {lambdas[0]:g}", justify="right")
-    signal, scale = noise.signal.diagonal(), noise.noise / noise.signal.diagonal()
+    table.add_column(f"noise, of that at {lambdas[0]:g}", justify="right")
+    table.add_column(f"signal, of that at {lambdas[0]:g}", justify="right")
+    table.add_column("decisions until both are equal", justify="right")
+    signal, rest = noise.signal.diagonal(), noise.noise
     for place, gae_lambda in enumerate(lambdas):
         known = signal[place] > 0
+        equal = rest[place] / signal[place] * decisions / noise.rollouts
         table.add_row(
             f"{gae_lambda:g}",
             f"{spread[place]:.1f}",
-            f"{scale[place] * decisions / noise.rollouts:,.0f}" if known else "too few to tell",
-            f"{(signal[place] / signal[0]) ** 0.5:.2f}" if known and signal[0] > 0 else "",
+            f"{rest[place] / rest[0]:.2f}",
+            f"{signal[place] / signal[0]:.2f}" if known and signal[0] > 0 else "",
+            f"{equal:,.0f}" if known else "too few to tell",
         )
     return table
 
