@@ -178,6 +178,16 @@ def newest_good(paths: Iterable[Path]) -> tuple[Path, dict[str, Any], list[str]]
     raise CheckpointError("; ".join(faults) or "there is no checkpoint")
 
 
+def require_run(content: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Refuse a checkpoint that holds a policy alone.
+
+    Raises:
+        CheckpointError: if there is no training run in it to go on with.
+    """
+    if not isinstance(content.get("config"), dict) or "optimizer" not in content:
+        raise CheckpointError(f"{path} is a policy without a training run; it cannot go on")
+
+
 def pack_policy(network: Network, precision: str) -> dict[str, Any]:
     """What rebuilds a policy to play with."""
     return {

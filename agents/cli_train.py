@@ -176,8 +176,7 @@ def _saved(place: Path, path: Path, console: Console | None = None) -> dict[str,
     if console is not None:
         for fault in faults:
             console.print(f"passed over: {fault}", highlight=False, markup=False, soft_wrap=True)
-    if not isinstance(saved.get("config"), dict) or "optimizer" not in saved:
-        raise CheckpointError(f"{found} is a policy without a training run; it cannot go on")
+    checkpoint.require_run(saved, found)
     return saved
 
 

@@ -26,7 +26,7 @@ from torch import Tensor
 from agents import checkpoint
 from agents.config import Config
 from agents.network import matmul_precision
-from agents.ppo import gae, rollout
+from agents.ppo import gae
 from agents.training import Training
 
 __all__ = ["Noise", "gradients", "main"]
@@ -41,24 +41,24 @@ class Noise:
     def __init__(self) -> None:
         self.rollouts = 0
         self._sum: Tensor = torch.zeros(())
-        self._products: Tensor = torch.zeros(())
+        self._squares: Tensor = torch.zeros(())
 
     def add(self, gradients: Tensor) -> None:
         """Take in one rollout's gradients, ``(L, P)`` float32."""
         self.rollouts += 1
         self._sum = self._sum + gradients
-        self._products = self._products + (gradients @ gradients.T).double()
+        self._squares = self._squares + gradients.square().sum(dim=1).double()
 
     @property
     def signal(self) -> Tensor:
-        """``(L, L)`` float64, products of the mean gradients of two lambdas; needs R > 1."""
+        """``(L,)`` float64, squared length of each lambda's mean gradient; needs R > 1."""
         pairs = self.rollouts * (self.rollouts - 1)
-        return ((self._sum @ self._sum.T).double() - self._products) / pairs
+        return (self._sum.square().sum(dim=1).double() - self._squares) / pairs
 
     @property
     def noise(self) -> Tensor:
         """``(L,)`` float64, the mean squared length of what a gradient has beside the signal."""
-        return self._products.diagonal() / self.rollouts - self.signal.diagonal()
+        return self._squares / self.rollouts - self.signal
 
 
 def gradients(training: Training, lambdas: Sequence[float]) -> Iterator[tuple[Tensor, Tensor, int]]:
@@ -73,17 +73,7 @@ def gradients(training: Training, lambdas: Sequence[float]) -> Iterator[tuple[Te
     weights = list(training.network.parameters())
     device = weights[0].device
     while True:
-        rollout(
-            training.state,
-            training.league,
-            training.network,
-            training.critic,
-            buffer,
-            config,
-            training.deal_rng,
-            training.generator,
-            training.watch,
-        )
+        training.play()
         found = [
             gae(buffer.value, buffer.seat, buffer.done, buffer.reward, config.gamma, gae_lambda)
             for gae_lambda in lambdas
@@ -124,17 +114,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--rollouts must be 2 or more, --lambdas must lie in 0 to 1")
     try:
         saved = checkpoint.load(options.checkpoint)
-        if "optimizer" not in saved:
-            raise checkpoint.CheckpointError(
-                f"{options.checkpoint} is a policy without a training run: give the run's latest.pt"
-            )
+        checkpoint.require_run(saved, options.checkpoint)
         config = Config(**{**saved["config"], "init": options.checkpoint, "processes": 1})
         training = Training.start(config)
     except (KeyError, TypeError, ValueError) as error:
         parser.error(str(error))
-    samples = gradients(training, options.lambdas)
     for _ in range(_WARM_UP):
-        next(samples)
+        training.play()
+    samples = gradients(training, options.lambdas)
     noise, spread, decisions = Noise(), torch.zeros(len(options.lambdas)), 0
     for _ in track(range(options.rollouts), "rollouts"):
         gradient, deviation, count = next(samples)
@@ -151,7 +138,7 @@ def _table(noise: Noise, lambdas: Sequence[float], spread: Tensor, decisions: in
     table.add_column(f"noise, of that at {lambdas[0]:g}", justify="right")
     table.add_column(f"signal, of that at {lambdas[0]:g}", justify="right")
     table.add_column("decisions until both are equal", justify="right")
-    signal, rest = noise.signal.diagonal(), noise.noise
+    signal, rest = noise.signal, noise.noise
     for place, gae_lambda in enumerate(lambdas):
         known = signal[place] > 0
         equal = rest[place] / signal[place] * decisions / noise.rollouts

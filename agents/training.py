@@ -21,6 +21,7 @@ from agents.network import LearnedPolicy, Network, NetworkConfig
 from agents.ppo import Buffer, HandsPlayed, rollout, update
 from agents.timing import Stopwatch
 from ginenv import engine, opponents
+from ginenv.opponents import Policy
 from ginenv.rules import Result, Rules
 from ginenv.state import State
 
@@ -111,18 +112,7 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         imitating = self.decisions < config.imitate_decisions
-        played = rollout(
-            self.state,
-            self.league,
-            self.network,
-            self.critic,
-            self.buffer,
-            config,
-            self.deal_rng,
-            self.generator,
-            self.watch,
-            opponents.resolve(config.imitate) if imitating else None,
-        )
+        played = self.play(opponents.resolve(config.imitate) if imitating else None)
         with self.watch.measure("learning"):
             losses = update(
                 self.network,
@@ -147,6 +137,21 @@ class Training:
             "charts/learning_rate": learning_rate,
             "charts/ent_coef": ent_coef,
         }
+
+    def play(self, teacher: Policy | None = None) -> HandsPlayed:
+        """One rollout into the buffer, without learning from it; with a teacher it plays as he."""
+        return rollout(
+            self.state,
+            self.league,
+            self.network,
+            self.critic,
+            self.buffer,
+            self.config,
+            self.deal_rng,
+            self.generator,
+            self.watch,
+            teacher,
+        )
 
     def _average(self) -> None:
         """Move the averaged weights towards the network's; the first updates count in full."""

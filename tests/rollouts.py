@@ -1,8 +1,7 @@
-"""Runs that can play already, and one rollout of each."""
+"""Runs that can play already."""
 
 import torch
 
-from agents import ppo
 from agents.training import Training
 from tests.tiny import tiny
 
@@ -16,18 +15,3 @@ def started(**changes):
         training.network.policy.bias[104] = 1  # rather the stock than the pile
     training.league.add_snapshot(training.network)
     return training
-
-
-def play(training):
-    """One rollout of a training run."""
-    return ppo.rollout(
-        training.state,
-        training.league,
-        training.network,
-        training.critic,
-        training.buffer,
-        training.config,
-        training.deal_rng,
-        training.generator,
-        training.watch,
-    )

@@ -74,10 +74,7 @@ def test_two_processes_learn_like_one_with_twice_the_games(tmp_path):
     config = tiny(**SETTINGS, minibatch_size=576)
     training = Training.start(config)
     for _ in range(2):
-        ppo.rollout(
-            *(training.state, training.league, training.network, training.critic),
-            *(training.buffer, config, training.deal_rng, training.generator, training.watch),
-        )
+        training.play()
     training.buffer.learns[:, 4:12] = False
     fields = {f.name: getattr(training.buffer, f.name) for f in dataclasses.fields(ppo.Buffer)}
     torch.save(fields, tmp_path / "buffer")

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from agents.ppo import gae
-from tests.rollouts import play, started
+from tests.rollouts import started
 
 
 def naive_gae(value, seat, done, reward, gamma, gae_lambda):
@@ -65,7 +65,7 @@ def test_gae_is_the_slow_sum_over_each_seats_own_decisions(gamma, gae_lambda, en
 def test_gae_over_rollouts_as_they_are_played():
     """Draw and discard, passes, knocks and void hands: the order of seats in the real game."""
     training = started(num_games=16, num_steps=64)
-    play(training)
+    training.play()
     buffer = training.buffer
     assert buffer.done.sum() > 5
     rollout = (buffer.value, buffer.seat, buffer.done, buffer.reward)

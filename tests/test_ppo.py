@@ -9,7 +9,7 @@ import torch
 
 from agents.config import Config
 from agents.ppo import gae, masked_entropy, update
-from tests.rollouts import play, started
+from tests.rollouts import started
 
 # Entropy
 
@@ -85,7 +85,7 @@ def same_weights(network, weights):
 def played(**changes):
     """A run that has played one rollout and learned nothing from it yet."""
     training = started(**{"num_games": 32, "num_steps": 32, **changes})
-    play(training)
+    training.play()
     return training
 
 
@@ -226,6 +226,6 @@ def test_a_rollout_with_nothing_to_learn_from_changes_nothing(learns):
 def test_a_rollout_without_a_single_decision_of_the_learner():
     """Both games wait for an opponent now and then; the learner's batch is empty then."""
     training = started(num_games=2, num_steps=32, opponent_share=1.0, past_self_share=0.0)
-    play(training)
+    training.play()
     assert (~training.buffer.learns.any(dim=1)).any()
     assert update_once(training)["entropy"] > 0

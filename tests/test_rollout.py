@@ -12,7 +12,7 @@ from agents.symmetry import restore
 from agents.training import Training
 from ginenv import engine
 from ginenv.view import view
-from tests.rollouts import play, started
+from tests.rollouts import started
 from tests.tiny import tiny
 
 CPU = torch.device("cpu")
@@ -49,9 +49,9 @@ def test_every_row_of_the_buffer_is_what_was_played(monkeypatch, share, precisio
         critic=critic,
         points_scale=20.0,
     )
-    play(training)  # so that hands are in all stages, and the buffer holds old rows
+    training.play()  # so that hands are in all stages, and the buffer holds old rows
     witness = Witness(monkeypatch, training.league)
-    play(training)
+    training.play()
     buffer, games = training.buffer, np.arange(24)
     assert len(witness.steps) == 40
     for t, (state, seated, actions, outcome) in enumerate(witness.steps):
@@ -83,7 +83,7 @@ def test_every_row_of_the_buffer_is_what_was_played(monkeypatch, share, precisio
 def test_hands_are_counted_as_they_end(monkeypatch):
     training = started(num_games=24, num_steps=64)
     witness = Witness(monkeypatch, training.league)
-    played = play(training)
+    played = training.play()
     ends = [np.flatnonzero(outcome.hand_over) for *_, outcome in witness.steps]
     results = [
         outcome.result[rows] for (*_, outcome), rows in zip(witness.steps, ends, strict=True)
@@ -102,4 +102,4 @@ def test_a_network_that_has_gone_to_pieces_is_noticed_before_it_plays():
     with torch.no_grad():
         training.network.policy.bias[0] = torch.nan
     with pytest.raises(FloatingPointError, match="output is not finite"):
-        play(training)
+        training.play()
